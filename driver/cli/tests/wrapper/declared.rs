@@ -2,6 +2,7 @@
 
 use super::{cc, rewright, run, script};
 use std::fs;
+use std::process::Command;
 use tempfile::TempDir;
 
 const PACK: &str = "pack mine\nimport std.core\n\
@@ -83,4 +84,38 @@ fn a_build_that_calls_none_of_them_is_told() {
     };
     assert!(build("other"));
     assert!(!build("main"));
+}
+
+const TRUTHS: &str = "pack truths\nimport std.core\n\
+    @llvm(\"@is_low\")\nfn is_low(x: i32, strict: i8) -> i8  pure  cost 90\n\
+    @llvm(\"@is_below\")\nfn is_below(x: i32, n: i32) -> i8  pure  cost 9\n\
+    @llvm(\"@is_any\")\nfn is_any(x: i32, strict: i8) -> i8  pure  cost 50\n\
+    ruleset all {\n  rule strict(x: i32): is_low(x, 1) => is_below(x, 10)\n\
+      rule any(x: i32, strict: i8): is_low(x, is_any(x, strict)) => is_any(x, strict)\n}\nschedule default { saturate all }\n";
+
+/// What a program of `bool` functions prints, and which functions it calls.
+#[test]
+fn a_program_of_truth_values_prints_the_same() {
+    let (dir, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let header = "#include <stdbool.h>\nbool is_low(int x, bool strict);\nbool is_below(int x, int n);\nbool is_any(int x, bool strict);\n";
+    let library = "#include \"low.h\"\nbool is_low(int x, bool strict) { return strict ? x < 10 : x <= 10; }\n\
+                   bool is_below(int x, int n) { return x < n; }\nbool is_any(int x, bool strict) { return x <= 10 && !strict; }\n";
+    let program = "#include \"low.h\"\n#include <stdio.h>\n#include <stdlib.h>\n\
+        static int count(int n) { int k = 0; for (int i = 0; i < n; i++) if (is_low(i, true)) k += is_low(i, false); return k; }\n\
+        static bool chosen(int x, bool c) { bool b = is_low(x, true); return c ? b : !is_low(x, b); }\n\
+        static int any(int x) { return is_low(x, is_any(x, false)) + 2 * is_any(x, false); }\n\
+        int main(int argc, char **argv) {\n  int n = argc * 100;\n  \
+        printf(\"%d %d %d %d %d %d\\n\", count(n), chosen(n, false), chosen(argc, true), any(argc), any(n), is_below(n, 3));\n  return 0;\n}\n";
+    for (name, text) in [("low.h", header), ("low.c", library), ("main.c", program), ("mine.rw", TRUTHS)] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    let plain = run(Command::new("clang-19"), dir.path(), &["-O2", "main.c", "low.c", "-o", "plain"], "");
+    let ours = run(cc(&own), dir.path(), &["--remarks", "-O2", "main.c", "low.c", "-o", "ours"], "");
+    assert_eq!((plain.code, ours.code), (Some(0), Some(0)), "{ours:?}");
+    let printed = |program: &str| run(Command::new(dir.path().join(program)), dir.path(), &[], "").stdout;
+    assert_eq!(printed("plain"), "10 1 1 3 0 0\n");
+    assert_eq!(printed("ours"), printed("plain"));
+    for rule in ["truths.all.strict", "truths.all.any"] {
+        assert!(ours.stderr.contains(rule), "{ours:?}");
+    }
 }

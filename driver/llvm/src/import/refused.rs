@@ -38,7 +38,7 @@ impl<'a> Importer<'a, '_> {
             return Some("it takes any number of arguments here, which no declaration in a pack does".into());
         }
         if !self.candidates(instruction, callee, args).contains(first) {
-            let unknown = |ty: &Type| *ty == Type::Int(1) || (self.names.ty(ty).is_none() && *ty != Type::Void);
+            let unknown = |ty: &Type| self.names.ty(ty).is_none() && *ty != Type::Void;
             let argument = args.iter().position(|arg| unknown(&arg.ty));
             return Some(match argument {
                 Some(i) => {
@@ -90,6 +90,8 @@ impl<'a> Importer<'a, '_> {
             other => types.find_instance(other, &[]),
         };
         let wanted = self.names.llvm_type(closed?, types)?;
+        // C's `bool` is an 8-bit integer in packs.
+        let found = if *found == Type::Int(1) { &Type::Int(8) } else { found };
         (wanted != found && !matches!(declared, TypeExpr::Param(_))).then(|| wanted.to_string())
     }
 }
