@@ -160,6 +160,41 @@ fn what_cannot_be_called_is_not_chosen() {
     }
 }
 
+/// A call that allocates stands at a place of its own: the state around it is another call's.
+#[test]
+fn what_allocates_is_in_no_other_calls_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = |left: &str| {
+        format!(
+            "pack p\nimport std.core\ntype V <: ptr\n@llvm(\"@copy\")\nfn copy(v: V) -> V  effects allocates(heap)  cost 400\n\
+             @llvm(\"@max\")\nfn max(v: V) -> i64  effects reads(memory)  cost 300\nruleset all {{\n  \
+             unsafe rule a(v: V, s: State, t: State): {left} => max(v) after s\n    removes allocates(heap) because \"it is so\"\n\
+             }}\nschedule default {{ saturate all }}\nexample \"a\" (v: V) fires all.a: max(copy(v)) becomes max(v)\n"
+        )
+    };
+    for (left, code) in
+        [("max(copy(v)) after s", 0), ("max(copy(v) after t) after s", 0), ("max(copy(v) after s) after s", 1)]
+    {
+        fs::write(dir.path().join("p.rw"), pack(left)).unwrap();
+        let ran = rewright(dir.path(), "check p.rw");
+        assert_eq!(ran.code, Some(code), "{left}: {ran:?}");
+        let said = "`copy` stands at a place of its own, and in the state of no other call";
+        assert_eq!(ran.stderr.contains(said), code == 1, "{left}: {ran:?}");
+    }
+}
+
+/// An error code: what to write instead is said.
+#[test]
+fn a_writer_with_a_value_gives_no_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = "pack p\nimport std.core\ntype V <: ptr\n@llvm(\"@set\")\nfn set(v: V, x: i64) -> i32  effects writes(memory)\n\
+                @llvm(\"@get\")\nfn get(v: V) -> i64  effects reads(memory)\n\
+                rule r(v: V, x: i64, s: State): get(v) after (set(v, x) after s) => x\n";
+    fs::write(dir.path().join("p.rw"), pack).unwrap();
+    let ran = rewright(dir.path(), "check p.rw");
+    assert!(ran.stderr.contains("the state after a function that writes and gives a value has no name yet"), "{ran:?}");
+}
+
 /// What a statement has made is released where it is made after all.
 #[test]
 fn what_is_made_is_freed() {
