@@ -28,6 +28,7 @@ mod prefer_original;
 mod pressure;
 mod product;
 mod recurrence;
+mod releases;
 mod report;
 mod segments;
 mod selection;
@@ -68,12 +69,25 @@ pub fn select(given: Saturated, options: &Options) -> Result<SelectionReport, Se
     }
     let tree = SegmentTree::new(skeleton, cfg);
     let mut keys = CheckIdentities::new(skeleton, view, universe);
-    let choices = choices(given, options, &tree, &mut keys);
+    let mut kept = vec![false; skeleton.statements.len()];
+    loop {
+        let choices = choices(given, options, &tree, &mut keys, &mut kept);
+        let report = checked(given, options, &choices)?;
+        let unreleased = releases::unreleased(given, &report.selection);
+        if unreleased.is_empty() {
+            return Ok(report);
+        }
+        unreleased.into_iter().for_each(|site| kept[site.index()] = true);
+    }
+}
+
+/// Runs the passes, without the last ones where the validator refuses what comes out.
+fn checked(given: Saturated, options: &Options, choices: &Choices) -> Result<SelectionReport, SelectError> {
     let passes = line(options);
     // A violation is a bug in a pass. Those before it do not know it.
     let mut refused = None;
     for end in (1..=passes.len()).rev() {
-        let report = run(&choices, options, &passes[..end])?;
+        let report = run(choices, options, &passes[..end])?;
         let violations = validate::check(given, &options.cost, &report.selection);
         if violations.is_empty() {
             debug_assert!(refused.is_none(), "{refused:?}");
@@ -119,17 +133,18 @@ fn run(choices: &Choices, options: &Options, passes: &[&dyn Pass]) -> Result<Sel
 /// How often a state plan is made again before no write is dropped at all.
 const PLANS: u32 = 4;
 
-/// Plans states and finds what there is to choose from; drops fewer writes until every demand can be met.
+/// Plans states and finds what there is to choose from; drops fewer writes (all but those in `kept`) until every demand
+/// can be met.
 fn choices<'a>(
     given: Saturated<'a>,
     options: &'a Options,
     tree: &'a SegmentTree<'a>,
     keys: &mut CheckIdentities<'a>,
+    kept: &mut [bool],
 ) -> Choices<'a> {
-    let mut kept = vec![false; given.skeleton.statements.len()];
     let mut round = 0;
     loop {
-        let plan = memory_plan::plan(given, tree, keys, &kept);
+        let plan = memory_plan::plan(given, tree, keys, kept);
         let found = Choices::new(given, tree, keys, &options.cost, &options.unavailable, plan);
         let missing = if round == PLANS { vec![] } else { found.missing() };
         if missing.is_empty() {

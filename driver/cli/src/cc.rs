@@ -6,6 +6,7 @@ use super::{out, packs, store};
 use anyhow::{Context, Result, anyhow};
 use rewright_files::cache::{Cache, Key, default_folder};
 use rewright_wrap::compile::{Done, Note, Tools, run as compile};
+use rewright_wrap::declared::unmatched;
 use rewright_wrap::fork_server::Started;
 use rewright_wrap::rules::Rules;
 use std::ffi::OsString;
@@ -218,10 +219,15 @@ pub(super) fn run(args: Args) -> Result<i32> {
     (tools.rules.budget, tools.rules.saturation) = (limits.budget(), limits.saturation());
     tools.rules.packs = packs::applied(&tools.rules.packs)?;
     let args: Vec<OsString> = rest.collect();
+    misplaced(&args)?;
     tools.told = remarks || page.is_some() || reports.is_some();
-    let Done { code, notes, files, missed } = compile(&tools, &args, &out::bytes)?;
+    let Done { code, notes, files, missed, calls } = compile(&tools, &args, &out::bytes)?;
     say(&notes, named(STARTED).as_deref());
     say(other_rules(&tools.rules).as_slice(), named(STARTED).as_deref());
+    // In a build, another file may call them: `rewright wrap` says it at the end.
+    if named(STARTED).is_none() {
+        unmatched(&calls).iter().for_each(|text| out::note(&format!("rewright: {text}")));
+    }
     if remarks {
         files
             .iter()
@@ -238,6 +244,30 @@ pub(super) fn run(args: Args) -> Result<i32> {
         told.leave(&folder)?;
     }
     Ok(code)
+}
+
+/// Options of ours that clang has none like.
+const OWN: [&str; 12] = [
+    "--budget",
+    "--cache-store",
+    "--effort",
+    "--keep",
+    "--keep-going",
+    "--no-cache",
+    "--remarks",
+    "--report",
+    "--rules",
+    "--strict",
+    "--time-limit",
+    "--validate",
+];
+
+/// Our own options come first: behind the compiler's arguments they would be clang's.
+fn misplaced(args: &[OsString]) -> Result<()> {
+    let own = args.iter().filter_map(|arg| arg.to_str()).find(|arg| OWN.contains(arg));
+    own.map_or(Ok(()), |own| {
+        Err(anyhow!("`{own}` stands behind arguments of the compiler; write it before them: `rewright cc {own} ..`"))
+    })
 }
 
 /// What there is to say where this compiler was made for other rules than those of the build that it runs in.

@@ -50,7 +50,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     if code.strip_prefix("RW").is_some_and(|rest| rest.parse::<u32>().is_ok()) {
         bail!("there is no diagnostic {what}; `rewright explain --list` lists all");
     }
-    let words = words::find(what);
+    let exact = words::find(what);
+    let words = if exact.is_empty() { words::find(&what.to_lowercase()) } else { exact };
     if !words.is_empty() {
         out::result(&match args.format {
             Format::Json => {

@@ -111,7 +111,7 @@ enum Command {
     Guard(wrap::GuardArgs),
     /// What keeps a rule from matching in a function
     WhyNot(why_not::Args),
-    /// What a diagnostic means
+    /// What a diagnostic, a word of the language or a rule means
     Explain(explain::Args),
     /// Print the completions of these commands for a shell
     Completions(shell::CompletionsArgs),

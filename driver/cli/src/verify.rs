@@ -272,7 +272,8 @@ fn diagnostic(program: &Program, report: &RuleReport) -> Option<Diagnostic> {
 
 /// What is behind a difference that something between two states makes.
 const BETWEEN_STATES: &str = "a rule matches whatever happens between its states, those that it does not name among them: \
-                              `after s` at each call, with one parameter `s: State`, says that they are one";
+                              `after s` at each call, with one parameter `s: State`, says that they are one; what allocates has a \
+                              place of its own, and no such state";
 
 /// What is different, and the example to paste or what else helps.
 fn refutation(instance: &InstanceReport) -> (String, Option<String>) {

@@ -11,6 +11,7 @@ use rewright_files::cache::default_folder;
 use rewright_files::scratch::Scratch;
 use rewright_pipeline::optimiser::{Optimiser, Options};
 use rewright_wrap::compile::exit_code;
+use rewright_wrap::declared::unmatched;
 use rewright_wrap::fork_server::ForkServers;
 use rewright_wrap::guard;
 use rewright_wrap::rules::{Ready, Refused, Rules};
@@ -111,6 +112,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     store.iter().for_each(|address| store::say_missing(address));
     let ready = ready.map(|ready| Ready { options: Options { log: args.stats, ..ready.options }, ..ready });
     let optimiser = ready.as_ref().map(|ready| ready.optimiser.optimiser.clone());
+    let declared = ready.as_ref().map(|ready| ready.optimiser.declared()).unwrap_or_default();
     // Once for the build: its commands are served.
     ready.iter().filter_map(|ready| ready.note()).for_each(|note| out::note(&note));
     let scratch = Scratch::new().context("no temporary directory")?;
@@ -169,10 +171,29 @@ pub(super) fn run(args: Args) -> Result<i32> {
         let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
         Told::gather(&reports)?.page(page, &words.join(" "), optimiser.as_ref().map(Optimiser::program))?;
     }
+    let facts = Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default());
+    unmatched(&facts.calls).iter().for_each(|text| out::note(&format!("note: {text}")));
+    if let Some(text) = uncalled(&facts, &declared) {
+        out::note(&text);
+    }
     if args.stats {
-        summary(&Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default()), args.format)?;
+        summary(&facts, args.format)?;
     }
     Ok(exit_code(status))
+}
+
+/// What there is to say of a build that calls none of the functions for which its packs were written.
+fn uncalled(facts: &Facts, declared: &[String]) -> Option<String> {
+    let (first, files) = (declared.first()?, facts.files as usize);
+    (files > 0 && facts.calls.is_empty()).then(|| {
+        format!(
+            "note: no function that the packs declare is called in the {} that {} compiled (they declare `{first}`{}); \
+             `--keep DIR` shows what is",
+            count(files, "file"),
+            if files == 1 { "was" } else { "were" },
+            if declared.len() > 1 { ", .." } else { "" }
+        )
+    })
 }
 
 /// A build runs its compiler in many folders.

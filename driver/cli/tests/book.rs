@@ -160,3 +160,14 @@ fn files_of_blocks_are_named_to_readers() {
         }
     }
 }
+
+/// Every word that the language has, mdBook shows as one.
+#[test]
+fn words_have_colours() {
+    let script = fs::read_to_string(docs().join("rw.js")).unwrap();
+    let shown: Vec<&str> = script.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let words = rewright_dsl::words::all().filter(|word| word.kind != "concept" && word.word != "_");
+    let missing: Vec<&str> =
+        words.map(|word| word.word).filter(|word| !word.starts_with('@') && !shown.contains(word)).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}

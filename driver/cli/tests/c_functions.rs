@@ -147,7 +147,9 @@ fn what_cannot_be_called_is_not_chosen() {
         ("declare i64 @new(i64, i8 signext)", "call i64 @new(i64 %x, i8 signext 1)"),
         // How an `i8` is passed, nothing says.
         ("", "call i64 @old(i64 %x)"),
-        ("declare i64 @new(i64, i1 zeroext)", "call i64 @old(i64 %x)"),
+        // C's `bool` is an 8-bit integer in packs.
+        ("declare i64 @new(i64, i1 zeroext)", "call i64 @new(i64 %x, i1 zeroext true)"),
+        ("declare i64 @new(i1 zeroext, i8 signext)", "call i64 @old(i64 %x)"),
         ("declare i64 @new(i64, ...)", "call i64 @old(i64 %x)"),
     ] {
         fs::write(dir.path().join("f.ll"), file(declared)).unwrap();
@@ -156,6 +158,114 @@ fn what_cannot_be_called_is_not_chosen() {
         assert_eq!(ran.stdout.matches("= call").count() + ran.stdout.matches("tail call").count(), 1, "{ran:?}");
         assert!(ran.stderr.contains("optimised") && !ran.stderr.contains("failed"), "{ran:?}");
     }
+}
+
+/// A call that allocates stands at a place of its own: the state around it is another call's.
+#[test]
+fn what_allocates_is_in_no_other_calls_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = |left: &str| {
+        format!(
+            "pack p\nimport std.core\ntype V <: ptr\n@llvm(\"@copy\")\nfn copy(v: V) -> V  effects allocates(heap)  cost 400\n\
+             @llvm(\"@max\")\nfn max(v: V) -> i64  effects reads(memory)  cost 300\nruleset all {{\n  \
+             unsafe rule a(v: V, s: State, t: State): {left} => max(v) after s\n    removes allocates(heap) because \"it is so\"\n\
+             }}\nschedule default {{ saturate all }}\nexample \"a\" (v: V) fires all.a: max(copy(v)) becomes max(v)\n"
+        )
+    };
+    for (left, code) in
+        [("max(copy(v)) after s", 0), ("max(copy(v) after t) after s", 0), ("max(copy(v) after s) after s", 1)]
+    {
+        fs::write(dir.path().join("p.rw"), pack(left)).unwrap();
+        let ran = rewright(dir.path(), "check p.rw");
+        assert_eq!(ran.code, Some(code), "{left}: {ran:?}");
+        let said = "`copy` stands at a place of its own, and in the state of no other call";
+        assert_eq!(ran.stderr.contains(said), code == 1, "{left}: {ran:?}");
+    }
+}
+
+/// An error code: what to write instead is said.
+#[test]
+fn a_writer_with_a_value_gives_no_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = "pack p\nimport std.core\ntype V <: ptr\n@llvm(\"@set\")\nfn set(v: V, x: i64) -> i32  effects writes(memory)\n\
+                @llvm(\"@get\")\nfn get(v: V) -> i64  effects reads(memory)\n\
+                rule r(v: V, x: i64, s: State): get(v) after (set(v, x) after s) => x\n";
+    fs::write(dir.path().join("p.rw"), pack).unwrap();
+    let ran = rewright(dir.path(), "check p.rw");
+    assert!(ran.stderr.contains("the state after a function that writes and gives a value has no name yet"), "{ran:?}");
+}
+
+/// What a statement has made is released where it is made after all.
+#[test]
+fn what_is_made_is_freed() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = "pack p\nimport std.core\ntype V <: ptr\n@llvm(\"@copy\")\nfn copy(v: V) -> V  effects allocates(heap)  cost 400\n\
+                @llvm(\"@release\")\nfn release(v: V) -> ()  effects writes(memory)  cost 50\n@llvm(\"@max\")\n\
+                fn max(v: V) -> i64  effects reads(memory)  cost 300\n@llvm(\"@get\")\n\
+                fn get(v: V, i: i64) -> i64  effects reads(memory)  cost 20\nruleset all {\n  \
+                unsafe rule a(v: V): max(copy(v)) => max(v)\n    removes allocates(heap) because \"nobody sees it\"\n  \
+                unsafe rule b(v: V, s: State, t: State): release(copy(v) after t) after s => s\n    \
+                removes allocates(heap) because \"nobody sees it\"\n}\nschedule default { saturate all }\n";
+    fs::write(dir.path().join("p.rw"), pack).unwrap();
+    for (used, copies) in [("@max(ptr %c)", 0), ("@get(ptr %c, i64 3)", 1)] {
+        let text = format!(
+            "{HEAD}declare ptr @copy(ptr)\ndeclare void @release(ptr)\ndeclare i64 @max(ptr)\ndeclare i64 @get(ptr, i64)\n\
+             define i64 @f(ptr noundef %v) {{\n  %d = call ptr @copy(ptr %v)\n  %m = call i64 @max(ptr %d)\n  \
+             call void @release(ptr %d)\n  %c = call ptr @copy(ptr %v)\n  %r = call i64 {used}\n  \
+             call void @release(ptr %c)\n  %s = add i64 %r, %m\n  ret i64 %s\n}}\n"
+        );
+        fs::write(dir.path().join("f.ll"), text).unwrap();
+        for extract in ["greedy", "auto"] {
+            let ran = rewright(dir.path(), &format!("opt f.ll --rules p.rw --extract {extract}"));
+            let calls = |name: &str| ran.stdout.lines().filter(|l| l.contains("call ") && l.contains(name)).count();
+            assert_eq!((ran.code, calls("@copy("), calls("@release(")), (Some(0), copies, copies), "{ran:?}");
+        }
+    }
+}
+
+/// C's `bool` is an 8-bit integer in packs, which is 0 or 1; in LLVM it has a type of its own.
+#[test]
+fn functions_that_give_or_take_truth_values_are_understood() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = "pack p\nimport std.core\n@llvm(\"@old\")\nfn old(x: i64, how: i8) -> i8  pure  cost 290\n@llvm(\"@new\")\n\
+                fn new(x: i64, how: i8) -> i8  pure  cost 9\n@llvm(\"@count\")\nfn count(x: i64) -> i8  pure  cost 3\n\
+                ruleset all {\n  rule a(x: i64, how: i8): old(x, how) => new(x, how)\n  \
+                rule b(x: i64): old(x, 0) => 1\n  rule c(x: i64): old(x, count(x)) => old(x, 1)\n}\n\
+                schedule default { saturate all }\n";
+    fs::write(dir.path().join("p.rw"), pack).unwrap();
+    let declared = "declare zeroext i1 @old(i64, i1 zeroext)\ndeclare zeroext i1 @new(i64, i1 zeroext)\n\
+                    declare signext i8 @count(i64)\n";
+    for (body, expected) in [
+        (
+            "%r = call zeroext i1 @old(i64 %x, i1 zeroext %c)\n  ret i1 %r",
+            "call zeroext i1 @new(i64 %x, i1 zeroext %c)",
+        ),
+        ("%r = call zeroext i1 @old(i64 %x, i1 zeroext false)\n  ret i1 %r", "ret i1 true"),
+        (
+            "%d = icmp slt i64 %x, 7\n  %s = call zeroext i1 @old(i64 %x, i1 zeroext %d)\n  br i1 %s, label %a, label %b\n\
+             a:\n  ret i1 %c\nb:\n  ret i1 %s",
+            "= call zeroext i1 @new(i64 %x, i1 zeroext %",
+        ),
+    ] {
+        let text = format!("{HEAD}{declared}define i1 @f(i64 noundef %x, i1 noundef %c) {{\n  {body}\n}}\n");
+        fs::write(dir.path().join("f.ll"), text).unwrap();
+        let ran = rewright(dir.path(), "opt f.ll --rules p.rw");
+        assert!(ran.code == Some(0) && ran.stdout.contains(expected), "{body}: {ran:?}");
+        assert!(!ran.stdout.contains("@old(i64 %"), "{body}: {ran:?}");
+    }
+    // Which truth value an integer is that may be something else, nobody says.
+    let text = format!(
+        "{HEAD}{declared}declare i64 @wide(i64)\ndefine i64 @f(i64 noundef %x) {{\n  %k = call signext i8 @count(i64 %x)\n  \
+         %n = call i64 @wide(i64 %x)\n  %w = zext i8 %k to i64\n  %s = add i64 %w, %n\n  ret i64 %s\n}}\n"
+    );
+    fs::write(dir.path().join("f.ll"), text).unwrap();
+    let more = "@llvm(\"@wide\")\nfn wide(x: i64) -> i64  pure  cost 900\nrule d(x: i64): wide(x) => \
+                uextend{i8, i64}(new(x, count(x)))\n";
+    fs::write(dir.path().join("p.rw"), format!("{}{more}", pack.replace("schedule default { saturate all }\n", "")))
+        .unwrap();
+    let ran = rewright(dir.path(), "opt f.ll --rules p.rw --remarks");
+    assert!(ran.code == Some(0) && ran.stdout.contains("call i64 @wide(i64 %x)"), "{ran:?}");
+    assert!(ran.stderr.contains("the file declares @new with other types than the pack"), "{ran:?}");
 }
 
 /// The call that is there, and what about it the declaration does not take.
@@ -172,7 +282,7 @@ fn why_not_names_calls_that_are_not_taken() {
         ("i32 @old(ptr)", "i32 @old(ptr %t)", "it has 1 argument here, and 2 in the pack"),
         ("i32 @old(ptr, ...)", "i32 (ptr, ...) @old(ptr %t, i32 1)", "it takes any number of arguments here"),
         ("i64 @old(ptr, i32)", "i64 @old(ptr %t, i32 1)", "it gives `i64` here, and `i32` in the pack"),
-        ("i32 @old(ptr, i1)", "i32 @old(ptr %t, i1 true)", "argument 2 has the type `i1` here"),
+        ("i32 @old(ptr, i1)", "i32 @old(ptr %t, i1 true)", "argument 2 (`n`) is `i1` here, and `i32` in the pack"),
         ("fastcc i32 @old(ptr, i32)", "fastcc i32 @old(ptr %t, i32 1)", "its calling convention or attributes"),
     ] {
         let ret = if call.starts_with("i64") { "i64" } else { "i32" };

@@ -5,6 +5,7 @@
 
 mod builds;
 mod cache;
+mod declared;
 mod hermetic;
 mod languages;
 mod linked;

@@ -28,6 +28,7 @@
 pub mod body;
 pub mod constants;
 pub mod cursor;
+pub mod declared_calls;
 pub mod effects;
 pub mod error;
 pub mod examples;

@@ -45,6 +45,9 @@ pub enum ReadError {
 pub const UNKNOWN_LAYOUT: &str = "the target's layout is not known: it must be 64-bit, little-endian, and stated \
                                   (`target datalayout`, `target triple`)";
 
+/// Linkages of functions that other files cannot call, or have a definition of their own for.
+const INLINE: [&str; 5] = ["internal", "private", "available_externally", "linkonce", "linkonce_odr"];
+
 /// A parameter of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
@@ -81,6 +84,11 @@ impl Definition {
     /// The line with its `define`.
     pub fn head<'f>(&self, file: &'f File) -> &'f str {
         file.text[..self.body.start].trim_end().rsplit('\n').next().unwrap_or_default()
+    }
+
+    /// Is it a `static` or `inline` function, which files bring a definition of their own for?
+    pub fn is_inline(&self) -> bool {
+        self.before.iter().any(|word| INLINE.contains(&word.as_str()))
     }
 }
 

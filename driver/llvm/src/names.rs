@@ -341,6 +341,11 @@ impl Names {
         self.functions.get(symbol).map_or(&[], Vec::as_slice)
     }
 
+    /// All C functions, each with the operations that it is, in no order.
+    pub fn all_functions(&self) -> impl Iterator<Item = (&str, &[OpId])> {
+        self.functions.iter().map(|(name, ops)| (name.as_str(), ops.as_slice()))
+    }
+
     /// The intrinsic that a C function is as well.
     pub fn intrinsic_of(&self, op: OpId) -> Option<&str> {
         self.also.get(&op).map(String::as_str)

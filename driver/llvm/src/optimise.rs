@@ -1,5 +1,6 @@
 //! A file of LLVM IR through the pipeline: import what is understood, optimise, export what became cheaper.
 
+use super::declared_calls::{self, DeclaredCalls};
 use super::export::{ExportError, Exported, export};
 use super::function_cache::{self, Became, FunctionCache};
 use super::import::{ImportError, Imported, Types, import};
@@ -50,6 +51,8 @@ pub struct FileOutcome {
     pub known: usize,
     /// C functions of which packs say that they do less than LLVM knows, with what that is: the number of such calls.
     pub narrowed: BTreeMap<String, u64>,
+    /// What became of calls of C functions that packs of the user declare.
+    pub calls: BTreeMap<String, DeclaredCalls>,
     /// The packs' universe with the file's types.
     pub universe: Universe,
 }
@@ -145,6 +148,8 @@ impl LlvmOptimiser {
         for function in imported.iter().flatten().flatten().flat_map(|i| &i.payloads.narrowed) {
             *narrowed.entry(function.clone()).or_default() += 1;
         }
+        let functions = imported.iter().flatten().flatten();
+        let calls = declared_calls::calls(file, functions, &self.names, &universe);
         let options = &self.options(file, options);
         let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
         let Results { became, phases, rules, compare, known: known_before } =
@@ -203,7 +208,17 @@ impl LlvmOptimiser {
         let text = write(file, &replaced, &declarations);
         let export = start.elapsed();
         let statistics = Statistics { functions, phases, rules };
-        FileOutcome { text, statistics, sides, import, compare, export, known: known_before, narrowed, universe }
+        FileOutcome { text, statistics, sides, import, compare, export, known: known_before, narrowed, calls, universe }
+    }
+
+    /// C functions that packs of the user declare, in order.
+    pub fn declared(&self) -> Vec<String> {
+        declared_calls::declared(&self.names, &self.optimiser.program().universe).into_iter().collect()
+    }
+
+    /// C functions that packs of the user declare, and that a file does not name.
+    pub fn unnamed(&self, file: &File) -> Vec<String> {
+        declared_calls::unnamed(file, &self.names, &self.optimiser.program().universe)
     }
 
     /// How functions of a file are selected.

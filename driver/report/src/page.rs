@@ -120,7 +120,7 @@ impl Page<'_> {
                 ul {
                     @for change in &f.changes { li { (self.change(change, renamed)) } }
                     @for left in &f.left_out { li { (self.left_out(left)) } }
-                    @for unwritten in &f.unwritten { li { (unwritten) } }
+                    @for unwritten in &f.unwritten { li { (in_words(unwritten)) } }
                     @if !f.matched.is_empty() { li { "Also matched in it: " (self.links(&f.matched)) } }
                     @if f.changes.is_empty() && f.left_out.is_empty() {
                         li.soft { "No value has a rule behind it: branches were decided, or values moved and shared." }
@@ -137,7 +137,10 @@ impl Page<'_> {
     fn change(&self, change: &Change, renamed: &BTreeMap<String, String>) -> Markup {
         html! {
             @if let Some(place) = &change.place { (place.to_string()) ": " }
-            code { (in_other_names(&change.now, renamed)) }
+            @match change.now.contains('`') {
+                true => (in_words(&change.now)),
+                false => code { (in_other_names(&change.now, renamed)) },
+            }
             @if !change.was.is_empty() { ", was " code { (change.was.join(", ")) } }
             ": "
             (self.links(&change.rules))
@@ -198,6 +201,18 @@ impl Page<'_> {
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// A sentence with code between backquotes.
+fn in_words(text: &str) -> Markup {
+    html! {
+        @for (i, part) in text.split('`').enumerate() {
+            @match i % 2 {
+                0 => (part),
+                _ => code { (part) },
             }
         }
     }

@@ -7,6 +7,7 @@
 //! rest.
 
 use super::arguments::{Build, Missed, Plan, Unit, plan};
+use super::declared::{macros, named};
 use super::entry::{Entry, Ir};
 use super::fork_server::Started;
 use super::response::expanded;
@@ -19,7 +20,9 @@ use rewright_equiv::own_changes;
 use rewright_files::cache::{Cache, Key};
 use rewright_files::place;
 use rewright_files::scratch::Scratch;
+use rewright_llvm::declared_calls::DeclaredCalls;
 use rewright_llvm::module::{self, UNKNOWN_LAYOUT};
+use rewright_pipeline::sums::add_up;
 use rewright_report::remarks::{FileReport, FunctionReport};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -34,7 +37,7 @@ pub const PASSES: &str = "annotation2metadata,forceattrs,inferattrs,function(low
 early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-attrs)";
 
 /// What the content of the cache means.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Whom to ask, and how.
 #[derive(Clone, Debug)]
@@ -79,6 +82,8 @@ pub struct Done {
     pub files: Vec<FileReport>,
     /// Why code was compiled without rules, and how often.
     pub missed: BTreeMap<String, u64>,
+    /// What became of calls of C functions that packs of the user declare.
+    pub calls: BTreeMap<String, DeclaredCalls>,
 }
 
 impl Done {
@@ -152,6 +157,7 @@ fn run_build(tools: &Tools, args: &[OsString], build: &Build, say: &dyn Fn(&[u8]
                 let name = unit.source.display().to_string();
                 done.files.extend(functions.map(|functions| FileReport { name, functions }));
                 facts = *own;
+                add_up(&mut done.calls, facts.calls.clone());
                 all_said.extend(said);
                 made.insert(index, object);
             }
@@ -298,7 +304,7 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     let served =
         tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready, tools.told)));
     let mut note = None;
-    let Applied { facts: mut known, text, functions } = match served {
+    let Applied { facts: mut known, unnamed, text, functions } = match served {
         Some(applied) => applied,
         None => {
             let rules = facts.time("packs", || tools.rules.ready(tools.cache.as_ref()))?;
@@ -311,6 +317,12 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     };
     if known.reasons.contains_key(UNKNOWN_LAYOUT) {
         return Ok(Compiled::Missed(UNKNOWN_LAYOUT));
+    }
+    let source = fs::read(&unit.source).map(|text| String::from_utf8_lossy(&text).into_owned());
+    let asked = named(unnamed, &source.unwrap_or_default());
+    if !asked.is_empty() {
+        let definitions = facts.time("macros", || preprocessor(tools, build, unit, &path("macros"), &said));
+        add_up(&mut known.calls, macros(&asked, &definitions.unwrap_or_default()));
     }
     if let (true, Some(text)) = (tools.validate, &text) {
         facts.time("validation", || validated(fs::read_to_string(&ready)?, text))?;
@@ -342,6 +354,14 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     let functions = entry.functions;
     known.seconds.extend(facts.seconds);
     Ok(Compiled::Object { facts: Box::new(known), said: front.stderr, note, functions })
+}
+
+/// The macros that are defined at the end of a file, if the preprocessor can tell.
+fn preprocessor(tools: &Tools, build: &Build, unit: &Unit, to: &Path, said: &Path) -> Option<String> {
+    let mut command = Command::new(&tools.compiler);
+    command.args(&build.options).args(["-Qunused-arguments", "-w", "-E", "-dM", "-o"]).arg(to).arg(&unit.source);
+    output(tools, &mut command, said).ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&fs::read(to).ok()?).into_owned())
 }
 
 /// What rules make does what it is made of, as far as runs and a solver show.

@@ -3,6 +3,7 @@
 //! * [`arguments`]: what a command line asks for, and whether it is one to take apart;
 //! * [`options`], [`inputs`], [`response`]: what is known of such command lines;
 //! * [`compile`]: taking it apart, or handing it over as it is;
+//! * [`declared`]: declarations that no call is of;
 //! * [`entry`]: what the cache holds of a file;
 //! * [`rules`]: the packs, and what they are known by;
 //! * [`script`]: the compiler that a build finds in `CC`;
@@ -18,6 +19,7 @@
 
 pub mod arguments;
 pub mod compile;
+pub mod declared;
 mod entry;
 pub mod fork_server;
 pub mod guard;

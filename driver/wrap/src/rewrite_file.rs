@@ -18,6 +18,8 @@ use std::time::Instant;
 pub struct Applied {
     /// By function.
     pub facts: Facts,
+    /// C functions that packs of the user declare, and that the file does not name.
+    pub unnamed: Vec<String>,
     /// The new text, if a function has changed.
     pub text: Option<String>,
     /// What became of its functions, where that is to be told.
@@ -53,5 +55,6 @@ pub fn apply(rules: &Ready, text: Vec<u8>, told: bool) -> Result<Applied> {
         *facts.seconds.entry(format!("rules: {phase}")).or_default() += time.as_secs_f64();
     }
     let changed = outcome.statistics.wanted().any(|f| f.fate == Fate::Optimised);
-    Ok(Applied { facts, text: changed.then_some(outcome.text), functions })
+    let unnamed = optimiser.unnamed(&file);
+    Ok(Applied { facts, unnamed, text: changed.then_some(outcome.text), functions })
 }

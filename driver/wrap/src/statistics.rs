@@ -3,6 +3,7 @@
 use rewright_cfg_skeleton::egraph::{Extent, Stop};
 use rewright_cfg_skeleton::select::Status;
 use rewright_dsl::program::Program;
+use rewright_llvm::declared_calls::DeclaredCalls;
 use rewright_llvm::optimise::FileOutcome;
 use rewright_pipeline::optimiser::{Fate, OptimisedFunction};
 use rewright_pipeline::sums::add_up;
@@ -53,6 +54,8 @@ pub struct Facts {
     pub reasons: BTreeMap<String, u64>,
     /// C functions of which packs say that they do less than LLVM knows, with what that is: the number of such calls.
     pub narrowed: BTreeMap<String, u64>,
+    /// What became of calls of C functions that packs of the user declare.
+    pub calls: BTreeMap<String, DeclaredCalls>,
     /// Matches by rule, in functions that were not met before.
     pub rules: BTreeMap<String, u64>,
     /// Changes by the rules behind them, in those functions, where rules are logged.
@@ -78,6 +81,7 @@ impl Facts {
         let mut facts = Facts { files: 1, functions: outcome.statistics.functions.len() as u64, ..Facts::default() };
         facts.known = outcome.known as u64;
         facts.narrowed.clone_from(&outcome.narrowed);
+        facts.calls.clone_from(&outcome.calls);
         for function in outcome.statistics.wanted() {
             match &function.fate {
                 Fate::Optimised => facts.optimised += 1,
@@ -151,6 +155,7 @@ impl Facts {
         add_up(&mut self.stopped, other.stopped);
         add_up(&mut self.reasons, other.reasons);
         add_up(&mut self.narrowed, other.narrowed);
+        add_up(&mut self.calls, other.calls);
         add_up(&mut self.rules, other.rules);
         add_up(&mut self.changes, other.changes);
         add_up(&mut self.seconds, other.seconds);

@@ -201,6 +201,7 @@ impl Elab<'_> {
                 let ty = self.node(node).ty.clone();
                 if self.solver.unify(&ty, &IType::State).is_err() {
                     let found = self.show(&ty);
+                    let help = self.why_no_state(node);
                     self.report(
                         Diag::error(
                             "RW0310",
@@ -208,12 +209,28 @@ impl Elab<'_> {
                             format!("expected a state, found a value of type `{found}`"),
                             "gives no state",
                         )
-                        .help("a state is a variable, or a call that writes"),
+                        .help(help),
                     );
                     return self.error_node(expr.span);
                 }
                 node
             }
+        }
+    }
+
+    /// What to write where an expression is no state.
+    fn why_no_state(&self, node: NodeId) -> String {
+        let writer = match &self.node(node).kind {
+            NodeKind::Call(call) => call.chosen.as_ref().map(|(op, _)| self.universe.ops.get(*op)),
+            _ => None,
+        };
+        match writer.filter(|op| !op.effects.writes.is_empty() && !op.results.is_empty()) {
+            Some(op) => format!(
+                "the state after a function that writes and gives a value has no name yet: a rule may put another one with \
+                 the same effects in its place (`{}(..) => ..`), and look past functions that write and give nothing",
+                op.name
+            ),
+            None => "a state is a variable, or a call of a function that writes and gives nothing".into(),
         }
     }
 

@@ -95,7 +95,12 @@ impl Elab<'_> {
                 self.report(Diag::error("RW0455", call.name_span, message, "which state does it stand in?"));
                 continue;
             }
-            let state = match (call.around.state, call.around.place) {
+            let left_site = sited && call.around.place == ExprContext::Left;
+            let named = call.around.state.filter(|state| !left_site || !self.is_inherited(id, *state));
+            if let (true, Some(state)) = (left_site, named) {
+                self.own_place(id, &call, decl, state);
+            }
+            let state = match (named, call.around.place) {
                 (Some(state), _) => {
                     used.push(state);
                     Some(state)
@@ -131,6 +136,36 @@ impl Elab<'_> {
                 );
             }
         }
+    }
+
+    /// Is a state that of a call around this one? What stands at a place of its own has no part in it.
+    fn is_inherited(&self, id: NodeId, state: NodeId) -> bool {
+        self.calls().into_iter().filter(|other| *other > id).any(|other| self.stands_in(other, |s| s == state))
+    }
+
+    /// Is a call executed, or does it read, in a state that is written around it, and that is such a one?
+    fn stands_in(&self, id: NodeId, is: impl Fn(NodeId) -> bool) -> bool {
+        let NodeKind::Call(call) = &self.node(id).kind else { return false };
+        let takes = call.chosen.as_ref().is_some_and(|(op, _)| self.universe.ops.get(*op).takes_state());
+        takes && call.around.place == ExprContext::Left && call.around.state.is_some_and(is)
+    }
+
+    /// What stands at a place of its own is in the state of no other call.
+    fn own_place(&mut self, id: NodeId, call: &Call, decl: &Op, state: NodeId) {
+        let calls = self.calls().into_iter();
+        let mut others = calls.filter(|other| *other != id && !self.same(id, *other));
+        if !others.any(|other| self.stands_in(other, |s| self.same(s, state))) {
+            return;
+        }
+        let message = format!("`{}` stands at a place of its own, and in the state of no other call", decl.name);
+        self.report(
+            Diag::error("RW0310", call.name_span, message, "shares its state with another call").help(format!(
+                "a rule cannot say yet that nothing is written between a call that allocates, or writes and gives a value, and \
+                 another one: where the rule holds whatever happens in between, leave out this `after`, or give it a state of \
+                 its own, `{}(..) after t` with a parameter `t: State`",
+                call.name
+            )),
+        );
     }
 
     /// A state is omitted on the left: not over a call that changes it and gives a value. "In any state" is then

@@ -237,7 +237,8 @@ pub(super) const TYPES: &[Code] = &[
         "no overload fits",
         "no `..` fits ..",
         "Several functions have this name, and none takes arguments of these types. The labels show what each one \
-         takes.",
+         takes. Types never convert by themselves: call what converts one into the other (`uextend{i32, i64}(x)`, \
+         `ireduce{i64, i32}(x)`), import the pack that declares the function at this type, or declare it.",
     ),
     code!(
         "RW0304",
@@ -290,7 +291,10 @@ pub(super) const TYPES: &[Code] = &[
         "misplaced state",
         "`..` is a value, not a state",
         "A state stands where a value is wanted, a value where a state is wanted, or `after` where nothing reads \
-         or writes. A state is a variable (`after s`) or a call that writes, and means the state after it.",
+         or writes. A state is a parameter of the rule (`s: State`, `after s`) or a call of a function that writes and \
+         gives nothing (`-> ()`), and means the state after it: `read(c) after (write(c, x) after s)`. The state after a \
+         function that writes and gives a value, as functions with error codes do, has no name yet: a rule may put \
+         another such function in its place, not look past it.",
     ),
     code!(
         "RW0311",

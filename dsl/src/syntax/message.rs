@@ -289,7 +289,7 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         ":" if expects(Expected::Subtype) => "a type parameter's bound is written `<:`",
         "pack" if expects(Expected::Item) => "`pack` stands once, before all items",
         _ if found.is_some_and(|token| token.is_word_of(OPERATOR_WORDS))
-            && (expects(Expected::Name) || expects(Expected::Parameter)) =>
+            && (expects(Expected::Name) || expects(Expected::Parameter) || expects(Expected::Expression)) =>
         {
             return Some(format!("`{text}` is an operator of expressions and cannot be a name"));
         }

@@ -65,6 +65,15 @@ fn it_is_said_and_refused_on_demand() {
 
 /// A build says each reason once, whatever number of files it has for it; what is not compiled is no reason.
 #[test]
+fn options_of_ours_come_first() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let ran = run(cc(&own), dir.path(), &["-O2", "-c", "sum.c", "--keep", "ir"], "");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("`--keep` stands behind arguments of the compiler; write it before them"), "{ran:?}");
+    assert!(!dir.path().join("sum.o").exists());
+}
+
+#[test]
 fn a_build_says_it_once() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());
     let build = "$CC -c sum.c && $CC -c -w warns.c && $CC -c text.s && $CC -c conftest.c && $CC -E sum.c >sum.i \

@@ -1,7 +1,7 @@
 //! Calls of C functions that packs declare, on the way out.
 //!
 //! A call that stood in the original is its text with new operands. A call that a rule has made is written anew; how
-//! narrow integers are passed, the file's own declaration tells. A function that is an intrinsic, too, is written as
+//! narrow integers and `bool` are passed, the file's own declaration tells. A function that is an intrinsic, too, is written as
 //! that: so LLVM knows as much of it as the packs.
 
 use super::operations::width;
@@ -85,12 +85,15 @@ impl<'a> Exporter<'a> {
         // A structure goes to where the first argument says.
         let (given, result) = match given {
             Some(given) if given.in_memory.is_some() => (Some(given), Type::Void),
-            given => (None, given.map_or(Type::Void, |given| given.ty)),
+            given => (None, given.map_or(Type::Void, |given| as_declared(given.ty, declaration.map(|d| &d.result)))),
         };
         let first = usize::from(given.is_some());
         let mut passed: Vec<Passed> = given.into_iter().collect();
         for param in &declared.params {
-            passed.push(self.passed(&param.ty, targs).ok_or_else(|| ExportError::Structure(function.into()))?);
+            let Passed { ty, in_memory } =
+                self.passed(&param.ty, targs).ok_or_else(|| ExportError::Structure(function.into()))?;
+            let here = declaration.and_then(|d| d.parameters.get(passed.len())).map(|p| &p.ty);
+            passed.push(Passed { ty: as_declared(ty, here), in_memory });
         }
         let types = || passed.iter().map(|p| &p.ty);
         let narrow = types().chain([&result]).any(is_narrow);
@@ -107,6 +110,10 @@ impl<'a> Exporter<'a> {
         for (i, Passed { ty, .. }) in passed.iter().enumerate() {
             let extension = extension(declaration.and_then(|d| d.parameters.get(i)).map_or(&[], |p| &p.attributes));
             let value = match i.checked_sub(first) {
+                // Of an integer that may be another one, nothing says what `bool` it is.
+                Some(operand) if *ty == Type::Int(1) && !self.is_bit(inst.args[operand]) => {
+                    return Err(ExportError::Otherwise(function.into()));
+                }
                 Some(operand) => self.operand(inst, operand, ty)?,
                 None => self.raw(*inst.results.first().ok_or(ExportError::Unwritable(op))?)?,
             };
@@ -162,6 +169,11 @@ impl<'a> Exporter<'a> {
         self.line(&text, &metadata);
         Ok(())
     }
+}
+
+/// The type of something that is passed: of an 8-bit integer, `bool` where C says so.
+fn as_declared(ty: Type, here: Option<&Type>) -> Type {
+    if ty == Type::Int(8) && here == Some(&Type::Int(1)) { Type::Int(1) } else { ty }
 }
 
 /// Does only a declaration say how a value of this type is passed?

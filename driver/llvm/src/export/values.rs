@@ -74,6 +74,7 @@ impl<'a> Exporter<'a> {
                 Some((_, InstructionForm::Compare)) => true,
                 Some((opcode, InstructionForm::Binary)) => keeps_truth(opcode) && all(&inst.args),
                 Some((_, InstructionForm::Select)) => all(&inst.args[1..]),
+                Some((callee, InstructionForm::Call)) => self.gives_truth(callee),
                 _ => false,
             },
             InstKind::Opaque { .. } => {
@@ -82,6 +83,16 @@ impl<'a> Exporter<'a> {
             }
             InstKind::Check { .. } => false,
         }
+    }
+
+    /// Does a C function give `bool`? How that is passed, the file's declaration says.
+    fn gives_truth(&self, callee: &str) -> bool {
+        self.file.declarations.get(callee).is_some_and(|declared| declared.result == TRUTH)
+    }
+
+    /// Is a value 0 or 1 for certain?
+    pub(super) fn is_bit(&self, value: Value) -> bool {
+        *self.native(value) == TRUTH || matches!(self.number(value), Some(0 | 1))
     }
 
     /// LLVM's type for one of ours, apart from truth values.

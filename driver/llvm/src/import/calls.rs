@@ -103,8 +103,7 @@ impl<'a> Importer<'a, '_> {
         if candidates.is_empty() || (self.is_no_builtin(instruction) && self.is_of_c(candidates)) {
             return &[];
         }
-        // Truth values are passed in another way than the integers that they are here.
-        let plain = |ty: &Type| *ty != Type::Int(1) && (self.names.ty(ty).is_some() || *ty == Type::Void);
+        let plain = |ty: &Type| self.names.ty(ty).is_some() || *ty == Type::Void;
         let declared = self.file.declarations.get(callee).filter(|d| !d.variadic);
         let convention = |word: &String| word != "ccc" && (word.ends_with("cc") || word.starts_with("cc "));
         let fits = declared.is_some_and(|d| !d.before.iter().any(convention))

@@ -24,13 +24,21 @@ impl<'a> Importer<'a, '_> {
         let first = self.names.functions(callee).first()?;
         let op = self.types.universe.ops.get(*first);
         let Some(declared) = self.file.declarations.get(callee) else {
-            return Some("this file does not declare it as a function".into());
+            return Some(match self.file.functions.iter().find(|function| function.name == callee) {
+                Some(own) if own.is_inline() => {
+                    "it is `inline` or `static` in C, so each file has its own: rules are about functions that are called \
+                     from outside"
+                        .into()
+                }
+                Some(_) => "it is defined in this file, in which rules do not speak of it".into(),
+                None => "this file does not declare it as a function".into(),
+            });
         };
         if declared.variadic {
             return Some("it takes any number of arguments here, which no declaration in a pack does".into());
         }
         if !self.candidates(instruction, callee, args).contains(first) {
-            let unknown = |ty: &Type| *ty == Type::Int(1) || (self.names.ty(ty).is_none() && *ty != Type::Void);
+            let unknown = |ty: &Type| self.names.ty(ty).is_none() && *ty != Type::Void;
             let argument = args.iter().position(|arg| unknown(&arg.ty));
             return Some(match argument {
                 Some(i) => {
@@ -82,6 +90,8 @@ impl<'a> Importer<'a, '_> {
             other => types.find_instance(other, &[]),
         };
         let wanted = self.names.llvm_type(closed?, types)?;
+        // C's `bool` is an 8-bit integer in packs.
+        let found = if *found == Type::Int(1) { &Type::Int(8) } else { found };
         (wanted != found && !matches!(declared, TypeExpr::Param(_))).then(|| wanted.to_string())
     }
 }

@@ -1,0 +1,83 @@
+//! C functions that packs declare and that no call is of, which is said at the end of a build.
+//!
+//! What a file calls, LLVM IR tells. Of a macro there is nothing in it, so the preprocessor is asked, where the source
+//! names a function that LLVM IR does not.
+
+use rewright_llvm::declared_calls::DeclaredCalls;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How much of a macro is shown.
+const SHOWN: usize = 60;
+
+/// Those of these functions (`@f`) that a source text names.
+pub(super) fn named(functions: Vec<String>, source: &str) -> Vec<String> {
+    if functions.is_empty() {
+        return vec![];
+    }
+    let words: BTreeSet<&str> = source.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+    functions.into_iter().filter(|function| words.contains(bare(function))).collect()
+}
+
+/// Those of these functions that are macros, with why their calls are none, given what `-dM` lists.
+pub(super) fn macros(functions: &[String], definitions: &str) -> BTreeMap<String, DeclaredCalls> {
+    let mut found = BTreeMap::new();
+    for definition in definitions.lines() {
+        let Some(text) = definition.strip_prefix("#define ") else { continue };
+        let name = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
+        let body = text.rsplit_once(' ').map_or("", |(_, last)| last);
+        // `#define f f` says that there is one.
+        if let Some(function) = functions.iter().find(|function| bare(function) == name && body != name) {
+            let shown: String = definition.chars().take(SHOWN).collect();
+            let dots = if shown.len() < definition.len() { ".." } else { "" };
+            let because = format!("it is a macro (`{shown}{dots}`): declare what that calls");
+            let refused = BTreeSet::from([because]);
+            found.insert(function.clone(), DeclaredCalls { taken: 0, refused });
+        }
+    }
+    found
+}
+
+/// What is said of functions of which calls are there, and none is what a pack declares.
+pub fn unmatched(calls: &BTreeMap<String, DeclaredCalls>) -> Vec<String> {
+    let unmatched = calls.iter().filter(|(_, calls)| calls.taken == 0 && !calls.refused.is_empty());
+    let text = |(function, calls): (&String, &DeclaredCalls)| {
+        let why: Vec<&str> = calls.refused.iter().map(String::as_str).collect();
+        format!("no call of `{}` is the function that a pack declares: {}", bare(function), why.join("; or "))
+    };
+    unmatched.map(text).collect()
+}
+
+fn bare(function: &str) -> &str {
+    function.trim_start_matches('@')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn macros_are_found_by_their_definitions() {
+        let names = |names: &[&str]| names.iter().map(|name| format!("@{name}")).collect::<Vec<_>>();
+        let source = "int main(void) { return max(1, mi) + same(2) + f(3); } // other";
+        let asked = named(names(&["f", "in", "max", "min", "same"]), source);
+        assert_eq!(asked, names(&["f", "max", "same"]));
+        let found = macros(&asked, "#define max(a,b) max_of(a, b)\n#define same same\n#define ff 1\n#define f\n");
+        let said = unmatched(&found);
+        assert_eq!(
+            said,
+            [
+                "no call of `f` is the function that a pack declares: it is a macro (`#define f`): declare what that calls",
+                "no call of `max` is the function that a pack declares: it is a macro (`#define max(a,b) max_of(a, b)`): \
+                 declare what that calls",
+            ]
+        );
+    }
+
+    #[test]
+    fn one_call_that_is_taken_is_enough() {
+        let calls = |taken, why: &[&str]| DeclaredCalls { taken, refused: why.iter().map(|w| w.to_string()).collect() };
+        let all = [("@a", calls(1, &["x"])), ("@b", calls(0, &["x", "y"])), ("@c", calls(0, &[]))];
+        let all = all.into_iter().map(|(name, calls)| (name.to_string(), calls)).collect();
+        assert_eq!(unmatched(&all), ["no call of `b` is the function that a pack declares: x; or y"]);
+    }
+}
