@@ -1,0 +1,275 @@
+//! Loops that count, as nests: what other methods do not see is compared in another order.
+//!
+//! Both versions are raised ([`raise`](super::raise)), and their nests compared as those of MLIR are. What MLIR's types
+//! say of arrays is said nowhere here, so each proof is checked against what the functions may do beside:
+//!
+//! * arguments may overlap, where the first version does not say `noalias`: a precondition names them;
+//! * an access may trap (CLIF): a precondition;
+//! * the second version writes only where the first one writes, and its promises of addresses, alignment and types
+//!   are kept: else nothing is proved;
+//! * an offset may wrap around, where neither sizes nor `inbounds` say that it does not: a precondition.
+//!
+//! [`llvm`] and [`words`] know what texts say.
+//!
+//! What runs of nests show is no refutation: it is a doubt, which runs of the functions may confirm.
+
+pub(crate) mod llvm;
+pub(crate) mod words;
+
+use crate::raise::{Accessed, NoNest, Raised, Scope, Source, raise, within};
+use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::nest::compare::{Options, compare};
+use rewright_cfg_skeleton::nest::datapath::NoOracle;
+use rewright_cfg_skeleton::nest::{Affine, Assumption, Item, Names, Pool, touches_no_more};
+use rewright_cfg_skeleton::verdict::{Evidence, Tier};
+use rewright_typeprop::Universe;
+
+/// Steps of the decision procedure for a pair of nests.
+const BUDGET: u64 = 10_000_000;
+
+/// Steps for a question about what is touched.
+const TOUCHED: u64 = 2_000_000;
+
+/// No array has so many elements, nor a loop so many iterations, that counters of 32 bits come near their ends.
+const LARGE: i128 = 1 << 24;
+
+/// A version.
+pub(crate) struct Subject<'a> {
+    pub(crate) function: &'a Function,
+    pub(crate) universe: &'a Universe,
+    pub(crate) source: &'a dyn Source,
+}
+
+/// What languages say of accesses and arguments.
+pub(crate) trait Licence {
+    /// The first version says that nothing else is accessed where this parameter points to.
+    fn is_apart(&self, parameter: u32) -> bool;
+
+    /// Why what an access of the second version promises may not hold, where those of the first version to the same array
+    /// are these.
+    fn breaks(&self, access: &Accessed, firsts: &[&Accessed]) -> Option<String>;
+}
+
+/// What comparing nests has shown.
+pub(crate) enum Shown {
+    /// The second version does what the first one does, if the precondition holds.
+    Proved { tier: Tier, precondition: Option<String>, assumptions: Vec<String> },
+    /// Runs of the nests differ, and how.
+    Differs(String),
+    /// Nothing, and why.
+    Nothing(String),
+}
+
+impl Shown {
+    /// Adds it to what else is known of the pair.
+    pub(crate) fn note(self, evidence: &mut Evidence) {
+        match self {
+            Shown::Proved { tier, precondition, assumptions } => {
+                evidence.proved = Some(tier);
+                evidence.precondition = precondition;
+                evidence.assumptions = assumptions;
+            }
+            Shown::Differs(how) => {
+                evidence.doubted = true;
+                evidence.reasons.push(format!("as nests of loops they differ {how}, which no run confirms"));
+            }
+            Shown::Nothing(reason) => evidence.reasons.push(format!("nests: {reason}")),
+        }
+    }
+}
+
+/// Compares two versions as nests: for all sizes, for those that are not extremely large, and for those that do not
+/// exceed the length of a row of an array.
+pub(crate) fn decide(versions: [Subject<'_>; 2], licence: &dyn Licence) -> Shown {
+    let mut first = None;
+    let mut row = None;
+    for most in [None, Some(LARGE)] {
+        match compared(&versions, licence, most, &mut row) {
+            Shown::Nothing(reason) => {
+                first.get_or_insert(reason);
+            }
+            shown => return shown,
+        }
+    }
+    if let Some(row) = row.filter(|row| *row < LARGE) {
+        let shown = compared(&versions, licence, Some(row), &mut None);
+        if matches!(shown, Shown::Proved { .. }) {
+            return shown;
+        }
+    }
+    Shown::Nothing(first.unwrap_or_default())
+}
+
+/// Compares two versions for sizes up to a number; notes the length of the shortest row.
+fn compared(versions: &[Subject<'_>; 2], licence: &dyn Licence, most: Option<i128>, row: &mut Option<i128>) -> Shown {
+    let (mut pool, mut names) = (Pool::default(), Names::default());
+    let mut one = |version: &Subject<'_>, is_second: bool| {
+        let scope = Scope { is_second, most };
+        raise(version.function, version.universe, version.source, scope, (&mut pool, &mut names))
+    };
+    let (first, second) = match (one(&versions[0], false), one(&versions[1], true)) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(NoNest(why)), _) => return Shown::Nothing(format!("the first version: {why}")),
+        (_, Err(NoNest(why))) => return Shown::Nothing(format!("the second version: {why}")),
+    };
+    *row = shortest_row(&first.nest.items);
+    let mut pair = Pair { first, second, most, source: versions[0].source, licence };
+    if let Err(reason) = pair.share() {
+        return Shown::Nothing(reason);
+    }
+    if most.is_some() && pair.first.nest.sizes.is_empty() {
+        return Shown::Nothing("there are no sizes".into());
+    }
+    pair.compare(&mut pool, &mut names)
+}
+
+/// The least distance, above 1, between cells that neighbouring iterations access.
+fn shortest_row(items: &[Item]) -> Option<i128> {
+    let of = |subscripts: &[Affine]| {
+        let terms = subscripts.iter().flat_map(Affine::terms);
+        let factors = terms.filter(|(monomial, _)| !monomial.is_empty()).map(|(_, factor)| factor.abs());
+        factors.filter(|factor| *factor > 1).min()
+    };
+    let each = items.iter().filter_map(|item| match item {
+        Item::Load(x) => of(&x.subscripts),
+        Item::Store(x) => of(&x.subscripts),
+        Item::For(x) => shortest_row(&x.body),
+        Item::If(x) => shortest_row(&x.then).into_iter().chain(shortest_row(&x.otherwise)).min(),
+        _ => None,
+    });
+    each.min()
+}
+
+struct Pair<'a> {
+    first: Raised,
+    second: Raised,
+    most: Option<i128>,
+    source: &'a dyn Source,
+    licence: &'a dyn Licence,
+}
+
+impl Pair<'_> {
+    /// Both have the same arguments: sizes, and arrays with the same elements.
+    fn share(&mut self) -> Result<(), String> {
+        let [left, right] = [&mut self.first.nest, &mut self.second.nest];
+        if left.arguments.len() != right.arguments.len() || left.results.len() != right.results.len() {
+            return Err("versions take other values from outside".into());
+        }
+        let mut sizes = left.sizes.clone();
+        sizes.extend(right.sizes.iter().filter(|size| left.sizes.iter().all(|other| other.var != size.var)).cloned());
+        sizes.sort_by_key(|size| size.var);
+        left.sizes.clone_from(&sizes);
+        right.sizes = sizes;
+        for (a, b) in left.arrays.iter_mut().zip(&mut right.arrays) {
+            // Cells come after what arguments point to.
+            if a.kind != b.kind {
+                break;
+            }
+            match (a.element.is_empty(), b.element.is_empty()) {
+                (true, _) => a.element.clone_from(&b.element),
+                (_, true) => b.element.clone_from(&a.element),
+                _ if a.element != b.element => return Err("versions access memory as values of other types".into()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&self, pool: &mut Pool, names: &mut Names) -> Shown {
+        if let Some(reason) = self.second.accesses.iter().find_map(|access| self.broken(access)) {
+            return Shown::Nothing(reason);
+        }
+        let bounds: Vec<String> = self.bounds();
+        let sizes: Vec<Assumption> = bounds.iter().filter_map(|bound| bound.parse().ok()).collect();
+        if sizes.len() != bounds.len() {
+            return Shown::Nothing("a name of an argument that no condition can have".into());
+        }
+        let options = Options { in_bounds: false, budget: BUDGET, sizes: sizes.clone(), ..Options::default() };
+        let evidence = compare(pool, names, &self.first.nest, &self.second.nest, &options, &mut NoOracle);
+        if let Some(found) = &evidence.refuted {
+            return Shown::Differs(format!("on {}", found.shown));
+        }
+        let Some(tier) = evidence.proved else {
+            return Shown::Nothing(evidence.reasons.into_iter().next().unwrap_or_default());
+        };
+        if let Some(reason) = self.touched_anew(pool, names, &sizes) {
+            return Shown::Nothing(reason);
+        }
+        let mut conditions = evidence.precondition.into_iter().collect::<Vec<String>>();
+        conditions.extend(bounds);
+        conditions.extend(self.conditions());
+        let assumptions = vec!["sums and products of floats commute, but for the payload of a NaN".to_string()];
+        let precondition = (!conditions.is_empty()).then(|| conditions.join(" and "));
+        Shown::Proved { tier, precondition, assumptions }
+    }
+
+    /// Of sizes, as conditions.
+    fn bounds(&self) -> Vec<String> {
+        let bound = |most: i128| self.first.nest.sizes.iter().map(move |size| format!("{} <= {most}", size.name));
+        self.most.into_iter().flat_map(bound).collect()
+    }
+
+    /// What an access of the second version promises that is not known to hold.
+    fn broken(&self, access: &Accessed) -> Option<String> {
+        let is_same = |other: &&Accessed| other.parameter == access.parameter;
+        let firsts: Vec<&Accessed> = self.first.accesses.iter().filter(is_same).collect();
+        self.licence.breaks(access, &firsts)
+    }
+
+    /// What the second version does with memory that the first one does not do.
+    fn touched_anew(&self, pool: &mut Pool, names: &mut Names, sizes: &[Assumption]) -> Option<String> {
+        let (first, second) = (&self.first, &self.second);
+        let mut only = |of_first: &dyn Fn(&Accessed) -> bool, of_second: &dyn Fn(&Accessed) -> bool| {
+            let before = within(&first.nest, &first.accesses, of_first);
+            let after = within(&second.nest, &second.accesses, of_second);
+            touches_no_more(pool, names, [&before, &after], sizes, TOUCHED)
+        };
+        if !only(&|access| access.is_store, &|access| access.is_store) {
+            return Some("the second version may write where the first one does not".into());
+        }
+        let promises = second.accesses.iter().any(|access| access.is_promising);
+        if promises && !only(&|access| access.is_promised, &|access| access.is_promising) {
+            return Some("the second version promises `inbounds` where the first one may not".into());
+        }
+        None
+    }
+
+    /// What a proof needs beside.
+    fn conditions(&self) -> Vec<String> {
+        let mut conditions = vec![];
+        let name = |parameter: u32| self.source.name(parameter as usize);
+        let all = || self.first.accesses.iter().chain(&self.second.accesses);
+        let mut accessed: Vec<(u32, bool)> = vec![];
+        for access in all() {
+            match accessed.iter_mut().find(|(parameter, _)| *parameter == access.parameter) {
+                Some((_, is_written)) => *is_written |= access.is_store,
+                None => accessed.push((access.parameter, access.is_store)),
+            }
+        }
+        accessed.sort_unstable();
+        for (n, (a, a_is_written)) in accessed.iter().enumerate() {
+            for (b, b_is_written) in &accessed[n + 1..] {
+                let is_apart = self.licence.is_apart(*a) || self.licence.is_apart(*b);
+                if !is_apart && (*a_is_written || *b_is_written) {
+                    conditions.push(format!("{} and {} do not overlap", name(*a), name(*b)));
+                }
+            }
+        }
+        if all().any(|access| access.trap.is_some()) {
+            conditions.push("no access traps".into());
+        }
+        if self.first.accesses.iter().any(|access| !access.in_range && !access.is_promised) {
+            conditions.push("no address wraps around".into());
+        }
+        let mut counted: Vec<u32> = self.first.counted.iter().chain(&self.second.counted).copied().collect();
+        counted.sort_unstable();
+        counted.dedup();
+        let doubtful = counted.into_iter().filter(|parameter| self.source.may_be_poison(*parameter as usize));
+        conditions.extend(doubtful.map(|parameter| format!("{} is neither poison nor undef", name(parameter))));
+        let mut loose: Vec<&String> = self.first.loose.iter().chain(&self.second.loose).collect();
+        loose.sort();
+        loose.dedup();
+        conditions.extend(loose.into_iter().map(|name| format!("`{name}` of equal operands gives equal results")));
+        conditions
+    }
+}
