@@ -25,13 +25,13 @@ use facts::Facts;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Definition, Function, InstId, Terminator, Value, definitions};
 use rewright_cfg_skeleton::nest::value::Value as Node;
 use rewright_cfg_skeleton::nest::{
-    Affine, Array, ArrayId, Constraint, Item, Line, Names, Nest, Origin, Pool, Size, ValueId, Var,
+    Affine, Array, ArrayId, Constraint, Item, Line, LoadId, Names, Nest, Origin, Pool, Size, ValueId, Var,
 };
 use rewright_typeprop::{Scalar, Universe};
-use rustc_hash::FxHashMap;
-use scalar::Val;
+use rustc_hash::{FxHashMap, FxHashSet};
+use scalar::{Need, Val};
 
-pub(crate) use access::{Accessed, within};
+pub(crate) use access::{Accessed, unguarded, within};
 
 /// Why a function is no nest.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -67,6 +67,8 @@ pub(crate) trait Source {
 pub(crate) struct Raised {
     /// The nest.
     pub(crate) nest: Nest,
+    /// Loads, in the loops of the nest, of what promises of accesses say is within the object.
+    pub(crate) promised: Vec<Item>,
     /// What is known of its loads and stores.
     pub(crate) accesses: Vec<Accessed>,
     /// Parameters that bounds and subscripts depend on, by position.
@@ -120,6 +122,7 @@ pub(crate) fn raise(
         arrays: vec![],
         array_of: FxHashMap::default(),
         accesses: vec![],
+        notes: FxHashSet::default(),
         loose: vec![],
     };
     raiser.nest(scope.most)
@@ -146,6 +149,8 @@ struct Raiser<'a> {
     /// Arrays by the parameter that points to them.
     array_of: FxHashMap<u32, ArrayId>,
     accesses: Vec<Accessed>,
+    /// Loads that are none.
+    notes: FxHashSet<LoadId>,
     loose: Vec<String>,
 }
 
@@ -185,12 +190,14 @@ impl Raiser<'_> {
         }
         let mut items = vec![];
         let results = self.body(&mut items)?;
-        let Raiser { arrays, accesses, mut loose, function, .. } = self;
+        let Raiser { arrays, accesses, notes, mut loose, function, .. } = self;
+        let promised = access::noted(&items, &notes, true);
+        let items = access::noted(&items, &notes, false);
         loose.sort();
         loose.dedup();
         let name = function.name.clone();
         let nest = Nest { name, arguments, sizes, arrays, items, results, lines: FxHashMap::default() };
-        Ok(Raised { nest, accesses, counted: positions, loose })
+        Ok(Raised { nest, promised, accesses, counted: positions, loose })
     }
 
     /// From the entry to the one return.
@@ -207,12 +214,21 @@ impl Raiser<'_> {
         match self.env[value.index()].clone() {
             None => Err("a value is used behind the loop or the branch that computes it".into()),
             Some(Val::Int(e, bits)) => Ok(Val::Int(self.facts.simplified(&e), bits)),
-            Some(Val::Provided(fact, e, bits)) => match self.facts.show(&fact) {
+            // Where it is used it may be in range.
+            Some(Val::Modular(e)) if self.facts.fits(&e, 64) => Ok(Val::Int(e, 64)),
+            Some(Val::Provided(needs, e, bits)) => match self.is_met(&needs) {
                 true => Ok(Val::Int(self.facts.simplified(&e), bits)),
                 false => Err("what the second version promises of an integer is not shown where that is used".into()),
             },
             Some(val) => Ok(val),
         }
+    }
+
+    fn is_met(&mut self, needs: &[Need]) -> bool {
+        needs.iter().all(|need| match need {
+            Need::Fact(fact) => self.facts.show(fact),
+            Need::Fits(e, bits) => self.facts.fits(e, *bits),
+        })
     }
 
     fn scalar(&self, value: Value) -> Found<Scalar> {

@@ -14,13 +14,15 @@
 //! What runs of nests show is no refutation: it is a doubt, which runs of the functions may confirm.
 
 pub(crate) mod llvm;
+mod rows;
+mod touched;
 pub(crate) mod words;
 
-use crate::raise::{Accessed, NoNest, Raised, Scope, Source, raise, within};
+use crate::raise::{Accessed, NoNest, Raised, Scope, Source, raise, unguarded, within};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::nest::compare::{Options, compare};
 use rewright_cfg_skeleton::nest::datapath::NoOracle;
-use rewright_cfg_skeleton::nest::{Affine, Assumption, Item, Names, Pool, touches_no_more};
+use rewright_cfg_skeleton::nest::{Affine, Assumption, Constraint, Item, Names, Origin, Pool, touches_no_more};
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
 use rewright_typeprop::Universe;
 
@@ -45,9 +47,14 @@ pub(crate) trait Licence {
     /// The first version says that nothing else is accessed where this parameter points to.
     fn is_apart(&self, parameter: u32) -> bool;
 
-    /// Why what an access of the second version promises may not hold, where those of the first version to the same array
-    /// are these.
-    fn breaks(&self, access: &Accessed, firsts: &[&Accessed]) -> Option<String>;
+    /// What an access of the second version promises beside `inbounds`.
+    ///
+    /// # Errors
+    /// A promise of which it is not known when it holds.
+    fn promises(&self, access: &Accessed) -> Result<Vec<String>, String>;
+
+    /// Whether an access of the first version to the same cell promises as much.
+    fn keeps(&self, access: &Accessed, promise: &str) -> bool;
 }
 
 /// What comparing nests has shown.
@@ -81,23 +88,24 @@ impl Shown {
 /// Compares two versions as nests: for all sizes, for those that are not extremely large, and for those that do not
 /// exceed the length of a row of an array.
 pub(crate) fn decide(versions: [Subject<'_>; 2], licence: &dyn Licence) -> Shown {
-    let mut first = None;
+    let mut reasons: Vec<String> = vec![];
     let mut row = None;
     for most in [None, Some(LARGE)] {
         match compared(&versions, licence, most, &mut row) {
-            Shown::Nothing(reason) => {
-                first.get_or_insert(reason);
-            }
+            Shown::Nothing(reason) if reasons.contains(&reason) => {}
+            Shown::Nothing(reason) => reasons.push(reason),
             shown => return shown,
         }
     }
     if let Some(row) = row.filter(|row| *row < LARGE) {
-        let shown = compared(&versions, licence, Some(row), &mut None);
-        if matches!(shown, Shown::Proved { .. }) {
-            return shown;
+        match compared(&versions, licence, Some(row), &mut None) {
+            Shown::Nothing(reason) if reasons.contains(&reason) => {}
+            Shown::Nothing(reason) => reasons.push(format!("for sizes up to {row}, {reason}")),
+            Shown::Differs(_) => {}
+            shown => return shown,
         }
     }
-    Shown::Nothing(first.unwrap_or_default())
+    Shown::Nothing(reasons.join("; "))
 }
 
 /// Compares two versions for sizes up to a number; notes the length of the shortest row.
@@ -176,23 +184,23 @@ impl Pair<'_> {
     }
 
     fn compare(&self, pool: &mut Pool, names: &mut Names) -> Shown {
-        if let Some(reason) = self.second.accesses.iter().find_map(|access| self.broken(access)) {
-            return Shown::Nothing(reason);
-        }
         let bounds: Vec<String> = self.bounds();
         let sizes: Vec<Assumption> = bounds.iter().filter_map(|bound| bound.parse().ok()).collect();
         if sizes.len() != bounds.len() {
             return Shown::Nothing("a name of an argument that no condition can have".into());
         }
         let options = Options { in_bounds: false, budget: BUDGET, sizes: sizes.clone(), ..Options::default() };
-        let evidence = compare(pool, names, &self.first.nest, &self.second.nest, &options, &mut NoOracle);
+        let facts = self.facts(&sizes);
+        let (mut first, mut second) = (self.first.nest.clone(), self.second.nest.clone());
+        rows::split([&mut first, &mut second], &facts);
+        let evidence = compare(pool, names, &first, &second, &options, &mut NoOracle);
         if let Some(found) = &evidence.refuted {
             return Shown::Differs(format!("on {}", found.shown));
         }
         let Some(tier) = evidence.proved else {
             return Shown::Nothing(evidence.reasons.into_iter().next().unwrap_or_default());
         };
-        if let Some(reason) = self.touched_anew(pool, names, &sizes) {
+        if let Some(reason) = self.touched_anew(pool, names, (&sizes, &facts)) {
             return Shown::Nothing(reason);
         }
         let mut conditions = evidence.precondition.into_iter().collect::<Vec<String>>();
@@ -203,35 +211,75 @@ impl Pair<'_> {
         Shown::Proved { tier, precondition, assumptions }
     }
 
+    /// What holds of sizes.
+    fn facts(&self, assumed: &[Assumption]) -> Vec<Constraint> {
+        let sizes = &self.first.nest.sizes;
+        let mut facts = vec![];
+        for size in sizes {
+            if let Origin::Argument(_, Some(bits @ 1..=60)) = size.origin {
+                let (var, half) = (Affine::var(size.var), 1i128 << (bits - 1));
+                facts.push(Constraint::at_least(&var, &Affine::constant(-half)));
+                facts.push(Constraint::less(&var, &Affine::constant(half)));
+            }
+        }
+        let conditions = assumed.iter().filter_map(|assumption| assumption.condition(sizes));
+        facts.extend(conditions.map(|(expr, equality)| Constraint { expr, equality }));
+        facts
+    }
+
     /// Of sizes, as conditions.
     fn bounds(&self) -> Vec<String> {
         let bound = |most: i128| self.first.nest.sizes.iter().map(move |size| format!("{} <= {most}", size.name));
         self.most.into_iter().flat_map(bound).collect()
     }
 
-    /// What an access of the second version promises that is not known to hold.
-    fn broken(&self, access: &Accessed) -> Option<String> {
-        let is_same = |other: &&Accessed| other.parameter == access.parameter;
-        let firsts: Vec<&Accessed> = self.first.accesses.iter().filter(is_same).collect();
-        self.licence.breaks(access, &firsts)
-    }
-
     /// What the second version does with memory that the first one does not do.
-    fn touched_anew(&self, pool: &mut Pool, names: &mut Names, sizes: &[Assumption]) -> Option<String> {
+    fn touched_anew(
+        &self,
+        pool: &mut Pool,
+        names: &mut Names,
+        (sizes, facts): (&[Assumption], &[Constraint]),
+    ) -> Option<String> {
         let (first, second) = (&self.first, &self.second);
         let mut only = |of_first: &dyn Fn(&Accessed) -> bool, of_second: &dyn Fn(&Accessed) -> bool| {
-            let before = within(&first.nest, &first.accesses, of_first);
-            let after = within(&second.nest, &second.accesses, of_second);
-            touches_no_more(pool, names, [&before, &after], sizes, TOUCHED)
+            let before = within(&first.nest, &first.accesses, false, of_first);
+            let after = within(&second.nest, &second.accesses, true, of_second);
+            touched::by_rows(&before, &after, facts) || touches_no_more(pool, names, [&before, &after], sizes, TOUCHED)
         };
+        // Rows and columns that are accessed say nothing of where they meet.
+        if !only(&|_| true, &|_| true) {
+            return Some("the second version may access memory that the first one does not access".into());
+        }
         if !only(&|access| access.is_store, &|access| access.is_store) {
             return Some("the second version may write where the first one does not".into());
         }
-        let promises = second.accesses.iter().any(|access| access.is_promising);
-        if promises && !only(&|access| access.is_promised, &|access| access.is_promising) {
-            return Some("the second version promises `inbounds` where the first one may not".into());
+        let mut promises = vec![];
+        for access in &second.accesses {
+            match self.licence.promises(access) {
+                Ok(of_access) => promises.extend(of_access),
+                Err(reason) => return Some(reason),
+            }
         }
-        None
+        promises.sort();
+        promises.dedup();
+        let broken = promises.into_iter().find(|promise| {
+            let keeps = |access: &Accessed| self.licence.keeps(access, promise);
+            let makes = |access: &Accessed| self.licence.promises(access).is_ok_and(|all| all.contains(promise));
+            !only(&keeps, &makes)
+        });
+        if let Some(promise) = broken {
+            return Some(format!("the second version promises `{promise}` of an access where the first one may not"));
+        }
+        let promised =
+            [unguarded(&first.nest, &first.promised, false), unguarded(&second.nest, &second.promised, true)];
+        if !touched::by_rows(&promised[0], &promised[1], facts) {
+            return Some("the second version promises `inbounds` of addresses of which the first one may not".into());
+        }
+        // An object that holds the address of a cell and that which it is counted from holds all between.
+        let before = within(&first.nest, &first.accesses, false, &|access| access.is_promised);
+        let after = within(&second.nest, &second.accesses, true, &|access| access.is_promising);
+        let is_inside = touched::whenever(&before, &after, facts);
+        (!is_inside).then(|| "the second version promises `inbounds` where the first one may not".to_string())
     }
 
     /// What a proof needs beside.

@@ -4,6 +4,7 @@
 #define R restrict
 #endif
 #define N 64
+#define F 16
 
 #define LOOP(i, from, to) for (int i = from; i < to; i++)
 
@@ -143,17 +144,17 @@ void tiled(int n, float (*R a)[N], float (*R b)[N]) {
 #endif
 }
 
-void fixed(float (*R a)[N], float (*R b)[N], float (*R c)[N]) {
+void fixed(float (*R a)[F], float (*R b)[F], float (*R c)[F]) {
 #ifndef REWRITTEN
-  LOOP(i, 0, N) LOOP(j, 0, N) {
+  LOOP(i, 0, F) LOOP(j, 0, F) {
     c[i][j] = 0;
-    LOOP(k, 0, N) c[i][j] += a[i][k] * b[k][j];
+    LOOP(k, 0, F) c[i][j] += a[i][k] * b[k][j];
   }
 #else
-  LOOP(i, 0, N) LOOP(j, 0, N) c[i][j] = 0;
-  for (int ii = 0; ii < N; ii += 8)
-    for (int kk = 0; kk < N; kk += 8)
-      LOOP(i, ii, ii + 8) LOOP(k, kk, kk + 8) LOOP(j, 0, N) c[i][j] += a[i][k] * b[k][j];
+  LOOP(i, 0, F) LOOP(j, 0, F) c[i][j] = 0;
+  for (int ii = 0; ii < F; ii += 8)
+    for (int kk = 0; kk < F; kk += 8)
+      LOOP(i, ii, ii + 8) LOOP(k, kk, kk + 8) LOOP(j, 0, F) c[i][j] += a[i][k] * b[k][j];
 #endif
 }
 

@@ -6,7 +6,7 @@ use rewright_cfg_skeleton::ir::{Access, Definition, EdgeArg, InstId, InstKind, V
 use rewright_cfg_skeleton::nest::Affine;
 use rewright_cfg_skeleton::nest::Constraint;
 use rewright_cfg_skeleton::nest::value::Value as Node;
-use rewright_cfg_skeleton::nest::{Array, ArrayId, ArrayKind, Item, Load, LoadId, Nest, Store, ValueId};
+use rewright_cfg_skeleton::nest::{Array, ArrayId, ArrayKind, For, If, Item, Load, LoadId, Nest, Store, ValueId};
 use rewright_typeprop::{Model, OpId, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -37,26 +37,52 @@ enum Key {
     Store(ArrayId, Affine, ValueId),
 }
 
-/// The nest with nothing but some of its accesses: those that are chosen wherever they occur.
-pub(crate) fn within(nest: &Nest, accesses: &[Accessed], chosen: &dyn Fn(&Accessed) -> bool) -> Nest {
-    let dropped: FxHashSet<&Key> = accesses.iter().filter(|a| !chosen(a)).map(|a| &a.key).collect();
-    let known: FxHashSet<&Key> = accesses.iter().map(|a| &a.key).collect();
-    let keep = |key: &Key| known.contains(key) && !dropped.contains(key);
-    Nest { items: kept(&nest.items, &keep), results: vec![], ..nest.clone() }
-}
-
-fn kept(items: &[Item], keep: &dyn Fn(&Key) -> bool) -> Vec<Item> {
+/// The items with those loads that are only notes, or without them.
+pub(super) fn noted(items: &[Item], notes: &FxHashSet<LoadId>, are_notes: bool) -> Vec<Item> {
     let one = |item: &Item| match item {
-        Item::Load(x) => keep(&Key::Load(x.id)).then(|| item.clone()),
-        Item::Store(x) => {
-            let [subscript] = &x.subscripts[..] else { return None };
-            keep(&Key::Store(x.array, subscript.clone(), x.value)).then(|| item.clone())
+        Item::Load(x) => (notes.contains(&x.id) == are_notes).then(|| item.clone()),
+        Item::For(x) => Some(Item::For(For { body: noted(&x.body, notes, are_notes), ..x.clone() })),
+        Item::If(x) => {
+            let (then, otherwise) = (noted(&x.then, notes, are_notes), noted(&x.otherwise, notes, are_notes));
+            Some(Item::If(If { then, otherwise, ..x.clone() }))
         }
-        Item::For(x) => Some(Item::For(rewright_cfg_skeleton::nest::For { body: kept(&x.body, keep), ..x.clone() })),
-        // Whether it is executed depends on data.
-        _ => None,
+        _ => (!are_notes).then(|| item.clone()),
     };
     items.iter().filter_map(one).collect()
+}
+
+/// The nest with all accesses of some items, behind branches on data, too, if it is to have those.
+pub(crate) fn unguarded(nest: &Nest, items: &[Item], behind_branches: bool) -> Nest {
+    Nest { items: kept(items, behind_branches, &|_| true), results: vec![], ..nest.clone() }
+}
+
+/// The nest with nothing but some of its accesses, those that are chosen wherever they occur. Behind branches on data
+/// there are all of them, or none.
+pub(crate) fn within(
+    nest: &Nest,
+    accesses: &[Accessed],
+    behind_branches: bool,
+    chosen: &dyn Fn(&Accessed) -> bool,
+) -> Nest {
+    let dropped: FxHashSet<&Key> = accesses.iter().filter(|a| chosen(a) == behind_branches).map(|a| &a.key).collect();
+    let known: FxHashSet<&Key> = accesses.iter().map(|a| &a.key).collect();
+    // Of equal stores all are kept if one is chosen, or if all are.
+    let keep = |key: &Key| known.contains(key) && (dropped.contains(key) == behind_branches);
+    Nest { items: kept(&nest.items, behind_branches, &keep), results: vec![], ..nest.clone() }
+}
+
+fn kept(items: &[Item], behind_branches: bool, keep: &dyn Fn(&Key) -> bool) -> Vec<Item> {
+    let one = |item: &Item| match item {
+        Item::Load(x) if keep(&Key::Load(x.id)) => vec![item.clone()],
+        Item::Store(x) => match &x.subscripts[..] {
+            [subscript] if keep(&Key::Store(x.array, subscript.clone(), x.value)) => vec![item.clone()],
+            _ => vec![],
+        },
+        Item::For(x) => vec![Item::For(For { body: kept(&x.body, behind_branches, keep), ..x.clone() })],
+        Item::If(x) if behind_branches => [kept(&x.then, true, keep), kept(&x.otherwise, true, keep)].concat(),
+        _ => vec![],
+    };
+    items.iter().flat_map(one).collect()
 }
 
 impl Raiser<'_> {
@@ -92,9 +118,7 @@ impl Raiser<'_> {
         if !subscript.times(bytes).same(&pointer.offset) {
             return Err("an address is not a number of elements from where a parameter points to".into());
         }
-        if self.is_second && !pointer.promised.is_empty() && !self.stays_within(&pointer) {
-            return Err("the second version promises that addresses stay within objects, which is not shown".into());
-        }
+        self.note_promised(&pointer, array, bytes, items)?;
         let key = if is_store {
             let value = self.data(value)?;
             let (subscripts, line) = (vec![subscript.clone()], NO_LINE);
@@ -120,17 +144,32 @@ impl Raiser<'_> {
         Ok(())
     }
 
-    /// Whether all that is promised lies between the parameter's address and what is accessed. Both are in the object.
-    fn stays_within(&mut self, pointer: &Pointer) -> bool {
+    /// Notes what is promised to be within the object as loads that are none. Of the second version what lies between
+    /// the parameter's address and what is accessed needs no note: both are in the object.
+    fn note_promised(&mut self, pointer: &Pointer, array: ArrayId, bytes: i128, items: &mut Vec<Item>) -> Found<()> {
         let (zero, end) = (Affine::default(), &pointer.offset);
         let between =
             |low: &Affine, x: &Affine, high: &Affine| [Constraint::at_least(x, low), Constraint::at_least(high, x)];
-        pointer.promised.iter().all(|x| {
-            x.same(end)
+        for x in &pointer.promised {
+            let is_clear = x.same(end)
                 || x.same(&zero)
                 || self.facts.show_all(&between(&zero, x, end))
-                || self.facts.show_all(&between(end, x, &zero))
-        })
+                || self.facts.show_all(&between(end, x, &zero));
+            if self.is_second && is_clear {
+                continue;
+            }
+            let subscript = x.floor_div(bytes);
+            if !subscript.times(bytes).same(x) {
+                match self.is_second {
+                    true => return Err("the second version promises `inbounds` of a part of an element".into()),
+                    false => continue,
+                }
+            }
+            let id = self.names.load();
+            self.notes.insert(id);
+            items.push(Item::Load(Load { id, array, subscripts: vec![subscript], line: NO_LINE }));
+        }
+        Ok(())
     }
 
     fn array(&mut self, parameter: u32, element: &str) -> Found<ArrayId> {

@@ -1,6 +1,6 @@
 //! Integers and addresses as polynomials. A result that is not shown to be in the range of its type is none.
 
-use super::scalar::{Pointer, Test, Val};
+use super::scalar::{Need, Pointer, Test, Val};
 use super::{Found, NoNest, Raiser};
 use rewright_cfg_skeleton::ir::{InstId, InstKind, Value};
 use rewright_cfg_skeleton::nest::Affine;
@@ -18,11 +18,24 @@ impl Raiser<'_> {
         let [result] = inst.results[..] else { return Err("an operation with several results".into()) };
         let is_address = self.source.is_address(result);
         if self.counted[result.index()] || is_address {
-            let vals = args.iter().map(|arg| self.val(*arg)).collect::<Found<Vec<Val>>>()?;
             let bits = self.universe.types.scalar(self.function.ty(result)).map_or(LONG, |scalar| scalar.bits());
-            let found = self.applied(op, &vals, bits);
-            if let Some(found) = found.and_then(|val| self.promised(id, &vals, val)) {
-                return Ok(found);
+            let (mut vals, mut needs) = (vec![], vec![]);
+            for arg in &args {
+                vals.push(match self.env[arg.index()].clone() {
+                    // What is computed from it has its needs.
+                    Some(Val::Provided(more, e, bits)) if !self.is_met(&more) => {
+                        needs.extend(more);
+                        Val::Int(e, bits)
+                    }
+                    _ => self.val(*arg)?,
+                });
+            }
+            let found = self.applied(op, &vals, bits).and_then(|val| self.promised(id, &vals, val));
+            match found {
+                Some(val) if needs.is_empty() => return Ok(val),
+                Some(Val::Int(e, bits)) => return Ok(Val::Provided(needs, e, bits)),
+                Some(Val::Provided(more, e, bits)) => return Ok(Val::Provided([needs, more].concat(), e, bits)),
+                _ => {}
             }
         }
         let info = self.universe.ops.get(op);
@@ -49,42 +62,42 @@ impl Raiser<'_> {
                     .then_some(Val::Pointer(pointer))
             }
             val if promises.is_empty() || !self.is_second => Some(val),
-            Val::Int(e, bits) if promises == ["nneg"] => {
-                let Val::Int(x, _) = &operands[0] else { return None };
-                let fact = Constraint::at_least(x, &Affine::default());
-                Some(if self.facts.show(&fact) { Val::Int(e, bits) } else { Val::Provided(fact, e, bits) })
-            }
-            Val::Int(..) => {
-                let keeps = |this: &mut Self, promise: &String| match promise.as_str() {
-                    // The result is in range, read with a sign.
-                    "nsw" => true,
-                    "nuw" => this.without_borrow(id, operands),
-                    // A sum of bits is one of numbers only where they are disjoint.
-                    "disjoint" => true,
-                    _ => false,
-                };
-                promises.iter().all(|promise| keeps(self, promise)).then_some(val)
-            }
+            Val::Int(..) | Val::Modular(_) => self.provided(id, operands, &promises),
             _ => None,
         }
     }
 
-    /// Whether operands, read without a sign, do not leave the range: with a sign they do not, and they are not negative.
-    fn without_borrow(&mut self, id: InstId, operands: &[Val]) -> bool {
-        let InstKind::Op { op, .. } = &self.function.inst(id).kind else { return false };
-        let model = self.universe.ops.get(*op).model;
-        let [Val::Int(x, from), Val::Int(y, _)] = operands else {
-            let [Val::Int(x, _)] = operands else { return false };
-            return model == Some(Model::Trunc) && self.facts.not_negative(x);
-        };
-        let (x, y, from) = (x.clone(), y.clone(), *from);
-        match model {
-            Some(Model::Add | Model::Mul | Model::Shl) => self.facts.not_negative(&x) && self.facts.not_negative(&y),
-            Some(Model::Sub) => {
-                from > 0 && self.facts.not_negative(&y) && self.facts.show(&Constraint::at_least(&x, &y))
+    /// The result of an operation in the integers, with what its promises need.
+    fn provided(&mut self, id: InstId, operands: &[Val], promises: &[String]) -> Option<Val> {
+        let inst = self.function.inst(id);
+        let InstKind::Op { op, .. } = &inst.kind else { return None };
+        let model = self.universe.ops.get(*op).model?;
+        let bits = self.universe.types.scalar(self.function.ty(inst.results[0]))?.bits();
+        let not_negative = |x: &Affine| Need::Fact(Constraint::at_least(x, &Affine::default()));
+        let (exact, unsigned) = match (model, operands) {
+            (Model::Add, [Val::Int(x, _), Val::Int(y, _)]) => (x.plus(1, y), vec![not_negative(x), not_negative(y)]),
+            (Model::Mul, [Val::Int(x, _), Val::Int(y, _)]) => (x.product(y), vec![not_negative(x), not_negative(y)]),
+            (Model::Sub, [Val::Int(x, _), Val::Int(y, _)]) => {
+                (x.plus(-1, y), vec![not_negative(y), Need::Fact(Constraint::at_least(x, y))])
             }
-            _ => false,
+            (Model::Shl, [Val::Int(x, _), Val::Int(y, _)]) => {
+                let amount = y.as_constant().filter(|n| (0..62).contains(n) && *n < i128::from(bits))?;
+                (x.times(1 << amount), vec![not_negative(x)])
+            }
+            (Model::Zext | Model::Trunc, [Val::Int(x, _)]) => (x.clone(), vec![not_negative(x)]),
+            // Shown where its result was found.
+            (Model::Or, [Val::Int(x, _), Val::Int(y, _)]) => (x.plus(1, y), vec![]),
+            _ => return None,
+        };
+        let mut needs = vec![Need::Fits(exact.clone(), bits)];
+        for promise in promises {
+            match (promise.as_str(), model) {
+                ("nsw", _) | ("disjoint", Model::Or) => {}
+                ("nuw", _) | ("nneg", Model::Zext) => needs.extend(unsigned.iter().cloned()),
+                _ => return None,
+            }
         }
+        Some(if self.is_met(&needs) { Val::Int(exact, bits) } else { Val::Provided(needs, exact, bits) })
     }
 
     /// An operation by its model, or by what it is short for.
@@ -163,12 +176,20 @@ impl Raiser<'_> {
         list.iter().map(one).collect::<Option<Vec<Affine>>>().map(|list| Val::Least(list, bits))
     }
 
-    /// The number, if it is in range; of 64 bits at least what it is congruent to.
+    /// The number as an integer of so many bits: itself, if it is in range; of 64 bits what it is congruent to.
     fn ranged(&mut self, e: Affine, bits: u32) -> Option<Val> {
+        if e.is_broken() {
+            return None;
+        }
         if self.facts.fits(&e, bits) {
             return Some(Val::Int(e, bits));
         }
-        (bits == LONG && !e.is_broken()).then_some(Val::Modular(e))
+        if bits == LONG {
+            return Some(Val::Modular(e));
+        }
+        let (half, size) = (1i128 << (bits - 1), 1i128 << bits);
+        let wrapped = e.offset(half).modulo(size).offset(-half);
+        (!wrapped.is_broken()).then_some(Val::Int(wrapped, bits))
     }
 
     fn unary(&mut self, model: Model, x: &Affine, (from, bits): (u32, u32)) -> Option<Val> {
@@ -177,7 +198,7 @@ impl Raiser<'_> {
             Model::Not => Some(Val::Int(x.times(-1).offset(-1), bits)),
             Model::Sext => Some(Val::Int(x.clone(), bits)),
             Model::Zext => Some(Val::Int(self.facts.simplified(&x.modulo(1 << from)), bits)),
-            Model::Trunc if self.facts.fits(x, bits) => Some(Val::Int(x.clone(), bits)),
+            Model::Trunc => self.ranged(x.clone(), bits),
             Model::Bitcast if from == bits => Some(Val::Int(x.clone(), bits)),
             Model::Truth => self.is_not_zero(x),
             _ => None,

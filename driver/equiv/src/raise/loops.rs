@@ -68,6 +68,18 @@ enum Carried {
     Cell(ArrayId),
 }
 
+/// What a test compares.
+struct Counter {
+    /// A parameter of the header in the first iteration.
+    start: Affine,
+    /// What is tested in the first iteration.
+    first: Affine,
+    /// What each iteration adds.
+    step: i128,
+    /// Of the shortest type on the way to the test.
+    bits: u32,
+}
+
 /// For how many iterations a loop runs: the least of these; never fewer than none where `is_exact`.
 struct Trips {
     most: Vec<Affine>,
@@ -225,18 +237,18 @@ impl Raiser<'_> {
             Val::Least(list, _) => list,
             _ => return Err("a loop whose bound is data".into()),
         };
-        let (first, step, bits) = counter;
-        self.passing(counting, (&first, step, bits), model, bounds)
+        self.passing(counting, &counter, model, bounds)
     }
 
     /// A value that is a counter plus a constant: in the first iteration, and what each iteration adds.
-    fn counter(&self, counting: &Counting, value: Value) -> Option<(Affine, i128, u32)> {
+    fn counter(&self, counting: &Counting, value: Value) -> Option<Counter> {
         let params = &self.function.block(counting.header).params;
         params.iter().zip(&counting.carried).find_map(|(param, carried)| {
             let Carried::Counter(Val::Int(e, bits)) = carried else { return None };
             let (distance, narrowest) = self.converted(value, *param)?;
             let at_first = e.replace(&|var| (var == counting.var).then(Affine::default));
-            Some((at_first.offset(distance), e.coefficient(counting.var), narrowest.min(*bits)))
+            let (first, step) = (at_first.offset(distance), e.coefficient(counting.var));
+            Some(Counter { start: at_first, first, step, bits: narrowest.min(*bits) })
         })
     }
 
@@ -271,13 +283,8 @@ impl Raiser<'_> {
     }
 
     /// How often the test holds one after the other, where the counter stays in range meanwhile.
-    fn passing(
-        &mut self,
-        counting: &Counting,
-        (first, step, bits): (&Affine, i128, u32),
-        model: Model,
-        bounds: Vec<Affine>,
-    ) -> Found<Trips> {
+    fn passing(&mut self, counting: &Counting, counter: &Counter, model: Model, bounds: Vec<Affine>) -> Found<Trips> {
+        let (first, step) = (&counter.first, counter.step);
         let form = || NoNest::from("a loop whose counter does not go towards its bound");
         let is_unsigned = matches!(model, Model::Ult | Model::Ule | Model::Ugt | Model::Uge);
         let size = step.abs();
@@ -310,30 +317,28 @@ impl Raiser<'_> {
         if !is_exact && !counting.at_top {
             return Err("a loop that tests last, and may have passed its bound before".into());
         }
-        self.in_range_while((first, step, bits), (&most, counting), (is_unsigned, bounds))?;
+        self.in_range_while(counter, (&most, counting), (is_unsigned, bounds))?;
         Ok(Trips { most, is_exact })
     }
 
     /// The counter is in range at each test, those that fail included.
     fn in_range_while(
         &mut self,
-        (first, step, bits): (&Affine, i128, u32),
+        counter: &Counter,
         (most, counting): (&[Affine], &Counting),
         (is_unsigned, bounds): (bool, Vec<Affine>),
     ) -> Found<()> {
         let mark = self.facts.mark();
         let k = Affine::var(counting.var);
-        let tested = first.plus(step, &k);
+        let tested = counter.first.plus(counter.step, &k);
         let last = i128::from(counting.at_top);
         self.facts.assume(&[Constraint::at_least(&k, &Affine::default())]);
         let within: Vec<Constraint> = most.iter().map(|most| Constraint::less(&k, &most.offset(last))).collect();
         self.facts.assume(&within);
-        // The first test is executed in any case.
-        for bound in &bounds {
-            self.facts.is_in_range(bound);
+        for value in bounds.iter().chain([&counter.start]) {
+            self.facts.is_in_range(value);
         }
-        self.facts.is_in_range(first);
-        let fits = self.facts.fits(&tested, bits) && (!is_unsigned || self.facts.not_negative(&tested));
+        let fits = self.facts.fits(&tested, counter.bits) && (!is_unsigned || self.facts.not_negative(&tested));
         self.facts.back_to(mark);
         if fits { Ok(()) } else { Err("a counter that may leave the range of its type".into()) }
     }

@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 pub(super) enum Val {
     /// An integer of so many bits: this number, read with a sign.
     Int(Affine, u32),
-    /// An integer of so many bits: this number if a fact holds, which is to be shown where it is used.
-    Provided(Constraint, Affine, u32),
+    /// An integer of so many bits: this number if its needs are met, which is to be shown where it is used.
+    Provided(Vec<Need>, Affine, u32),
     /// The least of several integers of so many bits.
     Least(Vec<Affine>, u32),
     /// An integer of 64 bits that is congruent to this number modulo 2^64.
@@ -25,6 +25,31 @@ pub(super) enum Val {
     Test(Test),
     /// What only the pool knows.
     Data(ValueId),
+}
+
+/// What a promise of the second version needs, or that of something it is computed from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Need {
+    /// A fact.
+    Fact(Constraint),
+    /// A number that is a signed integer of so many bits.
+    Fits(Affine, u32),
+}
+
+impl Need {
+    fn map(&self, of: &dyn Fn(&Affine) -> Affine) -> Need {
+        match self {
+            Need::Fact(fact) => Need::Fact(Constraint { expr: of(&fact.expr), equality: fact.equality }),
+            Need::Fits(e, bits) => Need::Fits(of(e), *bits),
+        }
+    }
+
+    fn polynomial(&self) -> &Affine {
+        match self {
+            Need::Fact(fact) => &fact.expr,
+            Need::Fits(e, _) => e,
+        }
+    }
 }
 
 /// A parameter and a number of bytes modulo 2^64.
@@ -59,8 +84,8 @@ impl Val {
         };
         match self {
             Val::Int(e, bits) => Val::Int(of(e), *bits),
-            Val::Provided(fact, e, bits) => {
-                Val::Provided(Constraint { expr: of(&fact.expr), equality: fact.equality }, of(e), *bits)
+            Val::Provided(needs, e, bits) => {
+                Val::Provided(needs.iter().map(|need| need.map(of)).collect(), of(e), *bits)
             }
             Val::Least(list, bits) => Val::Least(list.iter().map(of).collect(), *bits),
             Val::Modular(e) => Val::Modular(of(e)),
@@ -77,7 +102,7 @@ impl Val {
     pub(super) fn polynomials(&self) -> Vec<&Affine> {
         match self {
             Val::Int(e, _) | Val::Modular(e) => vec![e],
-            Val::Provided(fact, e, _) => vec![&fact.expr, e],
+            Val::Provided(needs, e, _) => needs.iter().map(Need::polynomial).chain([e]).collect(),
             Val::Least(list, _) => list.iter().collect(),
             Val::Pointer(p) => p.promised.iter().chain([&p.offset]).collect(),
             Val::Test(test) => {

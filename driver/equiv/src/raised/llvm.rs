@@ -19,6 +19,12 @@ use rewright_typeprop::Universe;
 /// Words before a call that say nothing of its result.
 const OF_CALLS: [&str; 3] = ["tail", "notail", "musttail"];
 
+/// How promises of types begin.
+const OF_TYPES: &str = "!tbaa(";
+
+/// How those of alignments do.
+const ALIGN: &str = "align ";
+
 /// Compares pairs of two files of which nothing is decided yet, where loops are in both.
 pub(crate) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, evidence: &mut [Evidence]) -> Vec<Seen> {
     let is_open = |pair: usize| evidence[pair].proved.is_none() && evidence[pair].refuted.is_none();
@@ -94,7 +100,7 @@ impl<'a> Text<'a> {
             Shape::Phi(_) if !i.flags.is_empty() => Some("a phi with flags"),
             // It chooses a value for what has none.
             _ if i.opcode == "freeze" => Some("a freeze"),
-            shape if shape.is_terminator() && self.promises_of(i).is_some_and(|p| !p.is_empty()) => {
+            shape if shape.is_terminator() && !self.promises_of(i).is_empty() => {
                 Some("metadata of a branch that promises something")
             }
             _ => None,
@@ -102,7 +108,7 @@ impl<'a> Text<'a> {
     }
 
     /// What metadata of an instruction promise, types of accesses (`!tbaa`) among them.
-    fn promises_of(&self, i: &Instruction) -> Option<Vec<String>> {
+    fn promises_of(&self, i: &Instruction) -> Vec<String> {
         let mut written: Vec<String> = vec![];
         for (kind, node) in &i.metadata {
             if kind == "!llvm.loop" {
@@ -112,7 +118,7 @@ impl<'a> Text<'a> {
                 written.push(format!("{kind} {}", self.nodes.whole(node)));
             }
         }
-        Some(essence(AnnotationTarget::Metadata, &written))
+        essence(AnnotationTarget::Metadata, &written)
     }
 
     fn instruction(&self, inst: InstId) -> Option<(&Instruction, bool)> {
@@ -147,7 +153,7 @@ impl Source for Text<'_> {
             promises.extend(arguments.iter().flatten().filter(|a| *a != "immarg").cloned());
         }
         if !matches!(i.shape, Shape::Load(..) | Shape::Store(..)) {
-            promises.extend(self.promises_of(i).unwrap_or_default());
+            promises.extend(self.promises_of(i));
         }
         promises
     }
@@ -188,26 +194,23 @@ impl Licence for Promised<'_> {
         found.is_some_and(|parameter| parameter.attributes.iter().any(|a| a == "noalias"))
     }
 
-    fn breaks(&self, access: &Accessed, firsts: &[&Accessed]) -> Option<String> {
-        let Some((i, _)) = self.second.instruction(access.inst) else { return Some("an access without text".into()) };
-        let promises = self.second.promises_of(i).unwrap_or_default();
-        for promise in promises {
-            // Of a value that is read, the first version may say it at another time only.
-            let is_of_type = promise.starts_with("!tbaa(") || promise.starts_with("!tbaa ");
-            let says = |first: &&Accessed| {
-                self.first
-                    .instruction(first.inst)
-                    .is_some_and(|(i, _)| self.first.promises_of(i).unwrap_or_default().contains(&promise))
-            };
-            if !is_of_type || firsts.is_empty() || !firsts.iter().all(says) {
-                return Some(format!("the second version promises `{promise}` of an access"));
-            }
+    fn promises(&self, access: &Accessed) -> Result<Vec<String>, String> {
+        let (i, _) = self.second.instruction(access.inst).ok_or("an access without text")?;
+        let mut promises = self.second.promises_of(i);
+        // Of a value that is read, the first version may say it at another time only.
+        if let Some(other) = promises.iter().find(|promise| !promise.starts_with(OF_TYPES)) {
+            return Err(format!("the second version promises `{other}` of an access"));
         }
-        let least = firsts.iter().map(|first| self.first.alignment(first.inst)).min().flatten();
-        match (self.second.alignment(access.inst), least) {
-            (Some(promised), Some(known)) if promised <= known => None,
-            (Some(1), _) => None,
-            _ => Some("the second version promises more of an address's alignment".into()),
+        let align = self.second.alignment(access.inst).ok_or("an alignment that is not known")?;
+        promises.push(format!("{ALIGN}{align}"));
+        Ok(promises)
+    }
+
+    fn keeps(&self, access: &Accessed, promise: &str) -> bool {
+        if let Some(align) = promise.strip_prefix(ALIGN) {
+            let least = align.parse().unwrap_or(u64::MAX);
+            return least == 1 || self.first.alignment(access.inst).is_some_and(|align| align >= least);
         }
+        self.first.instruction(access.inst).is_some_and(|(i, _)| self.first.promises_of(i).iter().any(|p| p == promise))
     }
 }

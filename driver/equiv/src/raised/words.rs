@@ -50,6 +50,12 @@ impl Source for Plain<'_> {
     }
 }
 
+/// The address is a multiple of the size.
+const ALIGNED: &str = "aligned";
+
+/// The access may be executed wherever its address is known.
+const MOVABLE: &str = "can_move";
+
 struct Flags<'a>([&'a Plain<'a>; 2]);
 
 impl Licence for Flags<'_> {
@@ -57,12 +63,17 @@ impl Licence for Flags<'_> {
         false
     }
 
-    fn breaks(&self, access: &Accessed, firsts: &[&Accessed]) -> Option<String> {
-        let [first, second] = self.0;
-        let promised = second.access(access.inst);
-        let is_kept = firsts.iter().all(|other| first.access(other.inst) == promised);
-        let plain = promised
-            .is_some_and(|access| access.region.index() == 0 && !access.readonly && !access.aligned && !access.movable);
-        (!is_kept && !plain).then(|| "the second version's accesses promise something else".to_string())
+    fn promises(&self, access: &Accessed) -> Result<Vec<String>, String> {
+        let found = self.0[1].access(access.inst).ok_or("an access without flags")?;
+        if found.region.index() != 0 || found.readonly {
+            return Err("the second version says what other accesses do not reach".into());
+        }
+        let flags = [(found.aligned, ALIGNED), (found.movable, MOVABLE)];
+        Ok(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name.to_string()).collect())
+    }
+
+    fn keeps(&self, access: &Accessed, promise: &str) -> bool {
+        let found = self.0[0].access(access.inst);
+        found.is_some_and(|found| if promise == ALIGNED { found.aligned } else { found.movable })
     }
 }
