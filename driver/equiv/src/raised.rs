@@ -203,9 +203,11 @@ impl Pair<'_> {
         if let Some(reason) = self.touched_anew(pool, names, (&sizes, &facts)) {
             return Shown::Nothing(reason);
         }
-        let mut conditions = evidence.precondition.into_iter().collect::<Vec<String>>();
-        conditions.extend(bounds);
-        conditions.extend(self.conditions());
+        let mut conditions = [bounds, self.conditions()].concat();
+        if let Some(of_sizes) = evidence.precondition {
+            let is_union = of_sizes.contains(" or ") && !conditions.is_empty();
+            conditions.insert(0, if is_union { format!("({of_sizes})") } else { of_sizes });
+        }
         let assumptions = vec!["sums and products of floats commute, but for the payload of a NaN".to_string()];
         let precondition = (!conditions.is_empty()).then(|| conditions.join(" and "));
         Shown::Proved { tier, precondition, assumptions }
