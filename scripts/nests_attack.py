@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attacks `rewright validate --method nests`: random loops of C, and versions of them that may be wrong.
 
-    scripts/nests_attack.py [--rewright PROGRAM] [--seed N] [--files N] [--keep FOLDER]
+    scripts/nests_attack.py [--rewright PROGRAM] [--seed N] [--files N] [--first N]
 
 Each file has random loops, and a second version of each: interchanged, reversed, distributed, unrolled, with another
 bound, subscript, order of statements or operands. Both are compiled by clang and run on many sizes, with arrays that
@@ -183,10 +183,10 @@ def main():
     parser.add_argument("--rewright", default="target/release/rewright")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--files", type=int, default=10)
-    parser.add_argument("--keep", help="where wrong pairs are written")
+    parser.add_argument("--first", type=int, default=0, help="the first of the files")
     args = parser.parse_args()
     counts = {"pairs": 0, "differ": 0, "proved": 0, "proved if": 0, "of equal pairs": 0, "WRONG": 0}
-    for number in range(args.files):
+    for number in range(args.first, args.first + args.files):
         rng = random.Random(args.seed * 1000 + number)
         pairs = [(loops := Loops(rng), loops.changed()) for _ in range(PER_FILE)]
         with tempfile.TemporaryDirectory() as folder:
@@ -213,6 +213,8 @@ def main():
             runs = subprocess.run([path("main")], capture_output=True, text=True, timeout=600).stdout
             done = subprocess.run([args.rewright, "validate", path("a.ll"), path("b.ll"), "--method", "nests", "--format",
                                    "json"], capture_output=True, text=True)
+            if done.returncode not in (0, 1):
+                raise SystemExit(f"seed {args.seed}, file {number}: exit code {done.returncode}: {done.stderr[-2000:]}")
             report = json.loads(done.stdout)
             verdicts = {}
             for verdict in report["functions"]:

@@ -20,6 +20,7 @@ mod facts;
 mod integer;
 mod loops;
 mod scalar;
+mod trips;
 
 use facts::Facts;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Definition, Function, InstId, Terminator, Value, definitions};

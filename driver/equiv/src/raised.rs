@@ -47,6 +47,9 @@ pub(crate) trait Licence {
     /// The first version says that nothing else is accessed where this parameter points to.
     fn is_apart(&self, parameter: u32) -> bool;
 
+    /// Whether memory may hold what no branch may depend on.
+    fn has_poison(&self) -> bool;
+
     /// What an access of the second version promises beside `inbounds`.
     ///
     /// # Errors
@@ -148,6 +151,14 @@ fn shortest_row(items: &[Item]) -> Option<i128> {
     each.min()
 }
 
+fn branches_on_data(items: &[Item]) -> bool {
+    items.iter().any(|item| match item {
+        Item::If(_) => true,
+        Item::For(x) => branches_on_data(&x.body),
+        _ => false,
+    })
+}
+
 struct Pair<'a> {
     first: Raised,
     second: Raised,
@@ -184,6 +195,9 @@ impl Pair<'_> {
     }
 
     fn compare(&self, pool: &mut Pool, names: &mut Names) -> Shown {
+        if self.licence.has_poison() && branches_on_data(&self.second.nest.items) {
+            return Shown::Nothing("the second version branches on data, which may be poison".into());
+        }
         let bounds: Vec<String> = self.bounds();
         let sizes: Vec<Assumption> = bounds.iter().filter_map(|bound| bound.parse().ok()).collect();
         if sizes.len() != bounds.len() {

@@ -3,10 +3,10 @@
 use super::scalar::{Pointer, Val};
 use super::{Found, NO_LINE, NoNest, Raiser, type_name};
 use rewright_cfg_skeleton::ir::{Access, Definition, EdgeArg, InstId, InstKind, Value};
-use rewright_cfg_skeleton::nest::Affine;
-use rewright_cfg_skeleton::nest::Constraint;
 use rewright_cfg_skeleton::nest::value::Value as Node;
-use rewright_cfg_skeleton::nest::{Array, ArrayId, ArrayKind, For, If, Item, Load, LoadId, Nest, Store, ValueId};
+use rewright_cfg_skeleton::nest::{
+    Affine, Array, ArrayId, ArrayKind, Constraint, For, If, Item, Load, LoadId, Nest, Store, ValueId,
+};
 use rewright_typeprop::{Model, OpId, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -6,10 +6,8 @@
 use super::scalar::{Test, Val};
 use super::{Found, NO_LINE, NoNest, Raiser, type_name};
 use rewright_cfg_skeleton::ir::{BlockId, Edge, EdgeArg, InstId, InstKind, Terminator, Value};
-use rewright_cfg_skeleton::nest::Affine;
-use rewright_cfg_skeleton::nest::Constraint;
 use rewright_cfg_skeleton::nest::value::Value as Node;
-use rewright_cfg_skeleton::nest::{ArrayKind, For, If, Item, ValueId};
+use rewright_cfg_skeleton::nest::{Affine, ArrayKind, Constraint, For, If, Item, ValueId};
 
 /// Where a walk ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,7 @@
 //! What is known of counters and sizes where the walk is, and which integers that shows to be in range.
 
-use rewright_cfg_skeleton::nest::Constraint;
 use rewright_cfg_skeleton::nest::affine::Atom;
-use rewright_cfg_skeleton::nest::{Affine, Var};
-use rewright_cfg_skeleton::nest::{Conjunction, Decider};
+use rewright_cfg_skeleton::nest::{Affine, Conjunction, Constraint, Decider, Var};
 
 /// Steps of the decision procedure for a function.
 const BUDGET: u64 = 4_000_000;

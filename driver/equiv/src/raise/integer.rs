@@ -3,8 +3,7 @@
 use super::scalar::{Need, Pointer, Test, Val};
 use super::{Found, NoNest, Raiser};
 use rewright_cfg_skeleton::ir::{InstId, InstKind, Value};
-use rewright_cfg_skeleton::nest::Affine;
-use rewright_cfg_skeleton::nest::Constraint;
+use rewright_cfg_skeleton::nest::{Affine, Constraint};
 use rewright_typeprop::{Model, OpId, Term};
 
 /// Operands that are no numbers of 64 bits.

@@ -9,12 +9,12 @@
 
 use super::control::End;
 use super::scalar::{Pointer, Val};
-use super::{Found, NO_LINE, NoNest, Raiser, type_name};
-use rewright_cfg_skeleton::ir::{BlockId, Definition, Edge, EdgeArg, Function, InstKind, LoopId, Terminator, Value};
-use rewright_cfg_skeleton::nest::Constraint;
-use rewright_cfg_skeleton::nest::{Affine, Var};
-use rewright_cfg_skeleton::nest::{ArrayId, For, Item};
-use rewright_typeprop::Model;
+use super::trips::Trips;
+use super::{Found, NO_LINE, Raiser, type_name};
+use rewright_cfg_skeleton::ir::{BlockId, Edge, EdgeArg, Function, InstKind, LoopId, Terminator, Value};
+
+use rewright_cfg_skeleton::nest::{Affine, ArrayId, Constraint, For, Item, Var};
+
 use rustc_hash::FxHashSet;
 
 /// The function with one block for all back edges of a loop, which does nothing else.
@@ -41,49 +41,31 @@ pub(super) fn with_latches(function: &Function) -> Function {
 }
 
 /// A loop to be.
-struct Counting {
-    header: BlockId,
-    latch: BlockId,
+pub(super) struct Counting {
+    pub(super) header: BlockId,
+    pub(super) latch: BlockId,
     /// The block that leaves it, its edge out, and its edge further.
-    test: BlockId,
-    out: Edge,
-    further: Edge,
+    pub(super) test: BlockId,
+    pub(super) out: Edge,
+    pub(super) further: Edge,
     /// The value that is tested, and whether the loop goes on if that is not zero.
-    cond: Value,
-    goes_on_if: bool,
-    at_top: bool,
-    var: Var,
+    pub(super) cond: Value,
+    pub(super) goes_on_if: bool,
+    pub(super) at_top: bool,
+    pub(super) var: Var,
     /// Of each parameter of the header.
-    carried: Vec<Carried>,
+    pub(super) carried: Vec<Carried>,
 }
 
 /// What a parameter of a header is.
 #[derive(Clone, Debug)]
-enum Carried {
+pub(super) enum Carried {
     /// A number that each iteration adds a constant to.
     Counter(Val),
     /// The same in all iterations.
     Fixed(Option<Val>),
     /// Anything else.
     Cell(ArrayId),
-}
-
-/// What a test compares.
-struct Counter {
-    /// A parameter of the header in the first iteration.
-    start: Affine,
-    /// What is tested in the first iteration.
-    first: Affine,
-    /// What each iteration adds.
-    step: i128,
-    /// Of the shortest type on the way to the test.
-    bits: u32,
-}
-
-/// For how many iterations a loop runs: the least of these; never fewer than none where `is_exact`.
-struct Trips {
-    most: Vec<Affine>,
-    is_exact: bool,
 }
 
 impl Raiser<'_> {
@@ -121,6 +103,9 @@ impl Raiser<'_> {
         let goes_on_if = exit.slot == 1;
         let (further, out) = if goes_on_if { (then, els) } else { (els, then) };
         let at_top = exit.from == l.header && further.target != latch;
+        if !self.cfg.dominates(exit.from, latch) {
+            return Err("a loop that is not tested in each iteration".into());
+        }
         if !at_top && further.target != latch {
             return Err("a loop that is left in its middle".into());
         }
@@ -147,7 +132,7 @@ impl Raiser<'_> {
     /// What a parameter of the header is; its first value is known. Cells are made later.
     fn carried(&mut self, counting: &Counting, n: usize) -> Carried {
         let param = self.function.block(counting.header).params[n];
-        let first = self.env[param.index()].clone();
+        let first = self.val(param).ok();
         let none = Carried::Cell(ArrayId(u32::MAX));
         match self.step(counting.latch, n, param) {
             Some(0) => Carried::Fixed(first),
@@ -165,182 +150,6 @@ impl Raiser<'_> {
             }
             None => none,
         }
-    }
-
-    /// What each iteration adds to a parameter of the header, the same on all ways.
-    fn step(&self, latch: BlockId, n: usize, param: Value) -> Option<i128> {
-        let mut found = None;
-        for block in &self.function.layout {
-            for edge in self.function.block(*block).term.edges() {
-                if edge.target != latch {
-                    continue;
-                }
-                let EdgeArg::Value(next) = edge.args[n] else { return None };
-                let step = self.distance(next, param)?;
-                if found.is_some_and(|other| other != step) {
-                    return None;
-                }
-                found = Some(step);
-            }
-        }
-        found
-    }
-
-    /// The constant that is added to `from`, step by step, to give `value`.
-    fn distance(&self, value: Value, from: Value) -> Option<i128> {
-        let (mut at, mut sum) = (value, 0i128);
-        for _ in 0..self.function.values.len() {
-            if at == from {
-                return Some(sum);
-            }
-            let inst = self.function.inst(self.definition[at.index()]?.inst()?);
-            let InstKind::Op { op, access: None, .. } = &inst.kind else { return None };
-            let constant = |v: Value| self.constant_of(v);
-            let (next, step) = match (self.universe.ops.get(*op).model, &inst.args[..]) {
-                (Some(Model::Add), [x, y]) => match (constant(*x), constant(*y)) {
-                    (_, Some(n)) => (*x, n),
-                    (Some(n), _) => (*y, n),
-                    _ => return None,
-                },
-                (Some(Model::Sub), [x, y]) => (*x, -constant(*y)?),
-                // An element further.
-                (None, [x, n, size]) if self.source.is_address(at) => (*x, constant(*n)? * constant(*size)?),
-                _ => return None,
-            };
-            (at, sum) = (next, sum + step);
-        }
-        None
-    }
-
-    fn constant_of(&self, value: Value) -> Option<i128> {
-        match self.function.inst(self.definition[value.index()]?.inst()?).kind {
-            InstKind::Const(n) => Some(n.into()),
-            _ => None,
-        }
-    }
-
-    /// For how many iterations the loop runs.
-    fn trips(&mut self, id: LoopId, counting: &Counting) -> Found<Trips> {
-        let none = || NoNest::from("a loop that does not go on while a counter is less than a bound");
-        let inst = self.definition[counting.cond.index()].and_then(Definition::inst).ok_or_else(none)?;
-        let InstKind::Op { op, access: None, .. } = &self.function.inst(inst).kind else { return Err(none()) };
-        let model = self.universe.ops.get(*op).model.ok_or_else(none)?;
-        let [x, y] = self.function.inst(inst).args[..] else { return Err(none()) };
-        let (counter, bound, model) = match (self.counter(counting, x), self.counter(counting, y)) {
-            (Some(counter), None) => (counter, y, model),
-            (None, Some(counter)) => (counter, x, swapped(model).ok_or_else(none)?),
-            _ => return Err(none()),
-        };
-        let model = if counting.goes_on_if { model } else { negated(model).ok_or_else(none)? };
-        let bounds = match self.bound(id, bound)? {
-            Val::Int(e, _) => vec![e],
-            Val::Least(list, _) => list,
-            _ => return Err("a loop whose bound is data".into()),
-        };
-        self.passing(counting, &counter, model, bounds)
-    }
-
-    /// A value that is a counter plus a constant: in the first iteration, and what each iteration adds.
-    fn counter(&self, counting: &Counting, value: Value) -> Option<Counter> {
-        let params = &self.function.block(counting.header).params;
-        params.iter().zip(&counting.carried).find_map(|(param, carried)| {
-            let Carried::Counter(Val::Int(e, bits)) = carried else { return None };
-            let (distance, narrowest) = self.converted(value, *param)?;
-            let at_first = e.replace(&|var| (var == counting.var).then(Affine::default));
-            let (first, step) = (at_first.offset(distance), e.coefficient(counting.var));
-            Some(Counter { start: at_first, first, step, bits: narrowest.min(*bits) })
-        })
-    }
-
-    /// The distance where integers are made longer with their sign, or shorter, on the way: it is that in the integers if
-    /// they are in the range of the shortest type. Says how many bits that has.
-    fn converted(&self, value: Value, from: Value) -> Option<(i128, u32)> {
-        let (mut at, mut sum, mut bits) = (value, 0, u32::MAX);
-        loop {
-            bits = bits.min(self.universe.types.scalar(self.function.ty(at))?.bits());
-            if let Some(distance) = self.distance(at, from) {
-                return Some((sum + distance, bits));
-            }
-            let inst = self.function.inst(self.definition[at.index()]?.inst()?);
-            let InstKind::Op { op, access: None, .. } = &inst.kind else { return None };
-            let (next, step) = match (self.universe.ops.get(*op).model?, &inst.args[..]) {
-                (Model::Sext | Model::Trunc, [x]) => (*x, 0),
-                (Model::Add, [x, y]) => (*x, self.constant_of(*y)?),
-                (Model::Sub, [x, y]) => (*x, -self.constant_of(*y)?),
-                _ => return None,
-            };
-            (at, sum) = (next, sum + step);
-        }
-    }
-
-    /// What the loop compares with.
-    fn bound(&mut self, id: LoopId, value: Value) -> Found<Val> {
-        if let Some(n) = self.constant_of(value) {
-            return Ok(Val::Int(Affine::constant(n), self.scalar(value)?.bits()));
-        }
-        let is_inside = self.home(value).is_none_or(|block| self.cfg.loop_contains(id, block));
-        if is_inside { Err("a loop whose bound changes".into()) } else { self.val(value) }
-    }
-
-    /// How often the test holds one after the other, where the counter stays in range meanwhile.
-    fn passing(&mut self, counting: &Counting, counter: &Counter, model: Model, bounds: Vec<Affine>) -> Found<Trips> {
-        let (first, step) = (&counter.first, counter.step);
-        let form = || NoNest::from("a loop whose counter does not go towards its bound");
-        let is_unsigned = matches!(model, Model::Ult | Model::Ule | Model::Ugt | Model::Uge);
-        let size = step.abs();
-        // How far the counter may go, from its first value.
-        let mut ways = vec![];
-        for bound in &bounds {
-            let way = if step > 0 { bound.plus(-1, first) } else { first.plus(-1, bound) };
-            ways.push(match (model, step > 0) {
-                (Model::Slt | Model::Ult, true) | (Model::Sgt | Model::Ugt, false) => way,
-                (Model::Sle | Model::Ule, true) | (Model::Sge | Model::Uge, false) => way.offset(1),
-                (Model::Ne, _) => {
-                    let is_met = self.facts.not_negative(&way)
-                        && self.facts.show(&Constraint::equal(&way.modulo(size), &Affine::default()));
-                    if !is_met || bounds.len() > 1 {
-                        return Err("a loop that may miss where it ends".into());
-                    }
-                    way
-                }
-                _ => return Err(form()),
-            });
-        }
-        if is_unsigned && !(self.facts.not_negative(first) && bounds.iter().all(|bound| self.facts.not_negative(bound)))
-        {
-            return Err("a loop whose counter or bound may be negative or very large".into());
-        }
-        let passing: Vec<Affine> = ways.iter().map(|way| way.ceil_div(size)).collect();
-        let most: Vec<Affine> = passing.iter().map(|n| n.offset(i128::from(!counting.at_top))).collect();
-        let least = Affine::constant(i128::from(!counting.at_top));
-        let is_exact = most.iter().all(|most| self.facts.show(&Constraint::at_least(most, &least)));
-        if !is_exact && !counting.at_top {
-            return Err("a loop that tests last, and may have passed its bound before".into());
-        }
-        self.in_range_while(counter, (&most, counting), (is_unsigned, bounds))?;
-        Ok(Trips { most, is_exact })
-    }
-
-    /// The counter is in range at each test, those that fail included.
-    fn in_range_while(
-        &mut self,
-        counter: &Counter,
-        (most, counting): (&[Affine], &Counting),
-        (is_unsigned, bounds): (bool, Vec<Affine>),
-    ) -> Found<()> {
-        let mark = self.facts.mark();
-        let k = Affine::var(counting.var);
-        let tested = counter.first.plus(counter.step, &k);
-        let last = i128::from(counting.at_top);
-        self.facts.assume(&[Constraint::at_least(&k, &Affine::default())]);
-        let within: Vec<Constraint> = most.iter().map(|most| Constraint::less(&k, &most.offset(last))).collect();
-        self.facts.assume(&within);
-        for value in bounds.iter().chain([&counter.start]) {
-            self.facts.is_in_range(value);
-        }
-        let fits = self.facts.fits(&tested, counter.bits) && (!is_unsigned || self.facts.not_negative(&tested));
-        self.facts.back_to(mark);
-        if fits { Ok(()) } else { Err("a counter that may leave the range of its type".into()) }
     }
 
     /// One iteration: the header's parameters get their values, and blocks are followed to the latch.
@@ -506,35 +315,4 @@ impl Raiser<'_> {
         let kinds = self.function.block(block).insts.iter().map(|id| &self.function.inst(*id).kind);
         kinds.into_iter().any(|kind| matches!(kind, InstKind::Op { access: Some(_), .. }))
     }
-}
-
-fn swapped(model: Model) -> Option<Model> {
-    Some(match model {
-        Model::Slt => Model::Sgt,
-        Model::Sle => Model::Sge,
-        Model::Sgt => Model::Slt,
-        Model::Sge => Model::Sle,
-        Model::Ult => Model::Ugt,
-        Model::Ule => Model::Uge,
-        Model::Ugt => Model::Ult,
-        Model::Uge => Model::Ule,
-        Model::Eq | Model::Ne => model,
-        _ => return None,
-    })
-}
-
-fn negated(model: Model) -> Option<Model> {
-    Some(match model {
-        Model::Slt => Model::Sge,
-        Model::Sle => Model::Sgt,
-        Model::Sgt => Model::Sle,
-        Model::Sge => Model::Slt,
-        Model::Ult => Model::Uge,
-        Model::Ule => Model::Ugt,
-        Model::Ugt => Model::Ule,
-        Model::Uge => Model::Ult,
-        Model::Eq => Model::Ne,
-        Model::Ne => Model::Eq,
-        _ => return None,
-    })
 }

@@ -2,9 +2,7 @@
 
 use super::Source;
 use rewright_cfg_skeleton::ir::{BlockId, Definition, Function, InstKind, Terminator, Value};
-use rewright_cfg_skeleton::nest::Affine;
-use rewright_cfg_skeleton::nest::Constraint;
-use rewright_cfg_skeleton::nest::ValueId;
+use rewright_cfg_skeleton::nest::{Affine, Constraint, ValueId};
 use rewright_typeprop::{Model, Universe};
 use rustc_hash::FxHashMap;
 

@@ -34,9 +34,14 @@ pub(crate) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, evidence: &mut [E
     let mut all: Vec<Seen> = files.pairs.iter().map(|_| Seen::default()).collect();
     for pair in open {
         let (i, j) = files.pairs[pair];
-        let (Some(Ok(before)), Some(Ok(after))) = (&old[i], &new[j]) else {
-            all[pair].not_compared("not understood");
-            continue;
+        let (before, after) = match (&old[i], &new[j]) {
+            (Some(Ok(before)), Some(Ok(after))) => (before, after),
+            (Some(Err(reason)), _) | (_, Some(Err(reason))) => {
+                all[pair].not_compared(reason);
+                Shown::Nothing(reason.to_string()).note(&mut evidence[pair]);
+                continue;
+            }
+            _ => continue,
         };
         let versions = files.versions(pair);
         let [first, second] = [Text::new(versions[0], before), Text::new(versions[1], after)];
@@ -192,6 +197,10 @@ impl Licence for Promised<'_> {
     fn is_apart(&self, parameter: u32) -> bool {
         let found = self.first.version.definition.parameters.get(parameter as usize);
         found.is_some_and(|parameter| parameter.attributes.iter().any(|a| a == "noalias"))
+    }
+
+    fn has_poison(&self) -> bool {
+        true
     }
 
     fn promises(&self, access: &Accessed) -> Result<Vec<String>, String> {

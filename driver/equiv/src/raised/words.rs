@@ -63,6 +63,10 @@ impl Licence for Flags<'_> {
         false
     }
 
+    fn has_poison(&self) -> bool {
+        false
+    }
+
     fn promises(&self, access: &Accessed) -> Result<Vec<String>, String> {
         let found = self.0[1].access(access.inst).ok_or("an access without flags")?;
         if found.region.index() != 0 || found.readonly {
