@@ -27,7 +27,7 @@ use rewright_cfg_skeleton::verdict::{Evidence, Tier};
 use rewright_typeprop::Universe;
 
 /// Steps of the decision procedure for a pair of nests.
-const BUDGET: u64 = 10_000_000;
+const BUDGET: u64 = 4_000_000;
 
 /// Steps for a question about what is touched.
 const TOUCHED: u64 = 2_000_000;

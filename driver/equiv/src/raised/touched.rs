@@ -88,7 +88,7 @@ fn domain(loops: &[&For], value: &dyn Fn(Var) -> Option<Affine>) -> Vec<Constrai
 /// The iteration of an access in which it may have this subscript.
 fn iteration(access: &Access<'_>, subscript: &Affine) -> Option<Vec<Affine>> {
     let own = |l: &&For| access.subscript.coefficient(l.var);
-    let others = access.loops.iter().fold(access.subscript.clone(), |rest, l| rest.plus(-own(&l), &Affine::var(l.var)));
+    let others = access.loops.iter().fold(access.subscript.clone(), |rest, l| rest.plus(-own(l), &Affine::var(l.var)));
     let mut rest = subscript.plus(-1, &others);
     let mut order: Vec<usize> = (0..access.loops.len()).collect();
     order.sort_by_key(|n| std::cmp::Reverse(own(&access.loops[*n]).abs()));
