@@ -55,6 +55,9 @@ pub(super) fn implied(annotation: &str, by: &[String]) -> bool {
             ("captures", "nocapture") => true,
             ("readonly" | "writeonly", "readnone") => true,
             ("memory", "readnone") => true,
+            // To free memory is to write.
+            ("nofree", "readnone" | "readonly") => true,
+            ("nofree", "memory") => ["none", "read"].contains(&other_argument),
             // What returns makes progress.
             ("mustprogress", "willreturn") => true,
             _ if name != other_name => false,
@@ -164,6 +167,9 @@ mod tests {
             (AnnotationTarget::Function, "\"nobody-knows-this\"=\"1\"", "\"nobody-knows-this\"=\"1\"", true),
             (AnnotationTarget::Function, "", "memory(none)", false),
             (AnnotationTarget::Function, "memory(none)", "memory(read)", true),
+            (AnnotationTarget::Function, "memory(read)", "nofree", true),
+            (AnnotationTarget::Function, "memory(argmem: read)", "nofree", false),
+            (AnnotationTarget::Function, "memory(write)", "nofree", false),
             (AnnotationTarget::Metadata, "", "!dbg !1; !prof !2", true),
             (AnnotationTarget::Metadata, "", "!nobody.knows !1", false),
         ] {

@@ -20,6 +20,8 @@ enum AccessedMemory {
     Slot,
     /// What an argument points to.
     Argument,
+    /// A constant: nobody can tell when it is read.
+    Constant,
     Anywhere,
 }
 
@@ -113,6 +115,9 @@ impl<'a> Promises<'a> {
             if self.version.definition.parameters.iter().any(|p| p.name == name) {
                 return AccessedMemory::Argument;
             }
+            if self.version.module.variable(name).is_some_and(|(global, _)| global.constant) {
+                return AccessedMemory::Constant;
+            }
             match self.made.get(name).map(|i| &i.shape) {
                 Some(Shape::Offset { base, .. }) => name = &base.text,
                 Some(Shape::Alloca(_)) => return AccessedMemory::Slot,
@@ -163,6 +168,7 @@ impl Allowed {
     fn at(self, place: AccessedMemory) -> (bool, bool) {
         match place {
             AccessedMemory::Slot => (true, true),
+            AccessedMemory::Constant => (true, false),
             AccessedMemory::Argument => self.argument,
             AccessedMemory::Anywhere => (self.argument.0 && self.elsewhere.0, self.argument.1 && self.elsewhere.1),
         }

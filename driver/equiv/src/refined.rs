@@ -42,7 +42,7 @@ use std::time::Duration;
 use symexec::{Choosing, Keys, Likeness, Start, behaviour};
 
 /// What the solver may do for a function, in its own steps, if nobody says.
-pub(super) const STEPS: u64 = 4_000_000;
+pub(super) const STEPS: u64 = 8_000_000;
 
 /// Steps for a question in which nothing is known of what is hard.
 const OPAQUE_STEPS: u64 = 500_000;

@@ -12,13 +12,14 @@ use super::script::{Read, Script};
 use rewright_typeprop::model::MemoryAccess;
 
 impl Address {
-    /// The sum of terms.
-    pub fn sum(s: &Script, parts: &[Expr]) -> Self {
+    /// The sum of terms: of what these are sums of, where the laws of a ring are known.
+    pub fn sum(s: &mut Script, parts: &[Expr]) -> Self {
         let mut sum = Address { terms: vec![], constant: 0 };
+        let parts: Vec<Expr> = parts.iter().flat_map(|part| s.summands(*part)).collect();
         for part in parts {
-            match s.constant(*part) {
+            match s.constant(part) {
                 Some(n) => sum.constant = sum.constant.wrapping_add(n as u64),
-                None => sum.terms.push(*part),
+                None => sum.terms.push(part),
             }
         }
         sum.terms.sort_unstable_by_key(|t| t.id);

@@ -405,7 +405,7 @@ impl Encoder<'_> {
 
     /// The first operand plus the last one.
     fn address(&mut self, args: &[Symbolic]) -> smt::Address {
-        smt::Address::sum(&self.s, &[args[0].bits, args[args.len() - 1].bits])
+        smt::Address::sum(&mut self.s, &[args[0].bits, args[args.len() - 1].bits])
     }
 
     /// Adds the conditions under which an operation of a side traps.

@@ -14,17 +14,22 @@
 //! values, since that may depend on what a use of something else has seen.
 //!
 //! Loops are met in the same order by both: each iteration of one is an iteration of the other, where headers are cut
-//! before or behind the condition of another iteration, and the first iteration stands alone or not.
+//! before or behind the condition of another iteration, and the first iteration stands alone or not. Where the second
+//! version counts in steps that are a multiple of the first one's, one iteration may also be that many ([`steps`]): a loop
+//! that was unrolled in part, or vectorised, whose vectors are taken lane by lane ([`scalarised`]).
 //!
 //! Loops that end after a few iterations whatever they are given are written out before ([`unrolled`]).
 
 mod beginning;
+mod bounds;
 mod claims;
 mod flow;
 mod invariants;
 mod progress;
 mod question;
 mod regions;
+mod scalarised;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod unrolled;
@@ -32,29 +37,65 @@ mod unrolled;
 use super::super::budget::Budget;
 use super::super::not_modelled::NotModelled;
 use super::region::Region;
+use super::symexec::Keys;
 use super::{Decided, Pair, Undecided};
 use flow::Flow;
 use invariants::Invariant;
 use question::{LoopQuestion, Source};
-use regions::{Cut, CutAt, cuts, region};
+use regions::{Cut, CutAt, RegionStart, cuts, region};
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_smt::solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// Ways to cut both versions, the likeliest first, and whether first iterations stand alone.
-const WAYS: [(CutAt, CutAt, bool); 6] = [
-    (CutAt::Header, CutAt::Header, false),
-    (CutAt::Inside, CutAt::Header, false),
-    (CutAt::Header, CutAt::Header, true),
-    (CutAt::Inside, CutAt::Header, true),
-    (CutAt::Inside, CutAt::Inside, false),
-    (CutAt::Inside, CutAt::Inside, true),
+/// A way to cut both versions.
+#[derive(Clone, Copy)]
+struct Way {
+    old: CutAt,
+    new: CutAt,
+    /// Do first iterations stand alone?
+    peeled: bool,
+    /// Are iterations of the second version several of the first one, where it counts in larger steps?
+    unrolled: bool,
+}
+
+impl Way {
+    const fn new(old: CutAt, new: CutAt) -> Way {
+        Way { old, new, peeled: false, unrolled: false }
+    }
+
+    const fn peeled(self) -> Way {
+        Way { peeled: true, ..self }
+    }
+
+    const fn unrolled(self) -> Way {
+        Way { unrolled: true, ..self }
+    }
+}
+
+/// The likeliest first.
+const UNROLLED: [Way; 2] =
+    [Way::new(CutAt::Header, CutAt::Header).unrolled(), Way::new(CutAt::Inside, CutAt::Header).unrolled()];
+
+/// The likeliest first.
+const WAYS: [Way; 6] = [
+    Way::new(CutAt::Header, CutAt::Header),
+    Way::new(CutAt::Inside, CutAt::Header),
+    Way::new(CutAt::Header, CutAt::Header).peeled(),
+    Way::new(CutAt::Inside, CutAt::Header).peeled(),
+    Way::new(CutAt::Inside, CutAt::Inside),
+    Way::new(CutAt::Inside, CutAt::Inside).peeled(),
 ];
 
 /// Does a body have a loop?
 pub(super) fn has_loops(body: &Body) -> bool {
     !Flow::new(body).loops().is_empty()
+}
+
+/// The ways that are tried, in order: where steps differ, first those in which iterations are several.
+fn ways(steps_differ: bool) -> impl Iterator<Item = Way> {
+    let unrolled = UNROLLED.into_iter().filter(move |_| steps_differ);
+    unrolled.chain(WAYS)
 }
 
 /// One version, cut.
@@ -79,7 +120,7 @@ impl<'a> CutVersion<'a> {
     }
 
     /// What is executed from the entry or from a cut.
-    fn region(&self, from: Option<usize>) -> Result<Region, NotModelled> {
+    fn region(&self, from: RegionStart) -> Result<Region, NotModelled> {
         region(&self.flow, &self.cuts, from, self.peeled)
     }
 }
@@ -101,6 +142,8 @@ pub(super) fn decide(
         decided.proved = true;
         return Ok(());
     }
+    let bodies = [0, 1].map(|n| scalarised::scalarised(&pair.bodies[n]));
+    let pair = &Pair { versions: pair.versions, keys: Keys::new(pair.versions, &bodies), bodies };
     let mut furthest: Option<Failure> = None;
     let mut met = Effort { exact: false, as_other: false };
     for effort in EFFORTS {
@@ -108,7 +151,7 @@ pub(super) fn decide(
         if effort != EFFORTS[0] && (!more || budget.spent().is_some()) {
             continue;
         }
-        for way in WAYS {
+        for way in ways(steps::differ(&pair.bodies)) {
             let failure = match proved(pair, way, effort, solver, budget)? {
                 Ok(questions) => {
                     decided.seen.runs += questions;
@@ -164,12 +207,13 @@ const EFFORTS: [Effort; 3] = [
 /// Both versions cut in one way: how many questions were decided, or why not all.
 fn proved(
     pair: &Pair<'_>,
-    (before, after, peeled): (CutAt, CutAt, bool),
+    way: Way,
     effort: Effort,
     solver: &mut Solver,
     budget: &mut Budget,
 ) -> io::Result<Result<u64, Failure>> {
-    let [old, new] = [(0, before), (1, after)].map(|(n, at)| CutVersion::new(&pair.bodies[n], at, usize::from(peeled)));
+    let [old, new] =
+        [(0, way.old), (1, way.new)].map(|(n, at)| CutVersion::new(&pair.bodies[n], at, usize::from(way.peeled)));
     let versions = match (old, new) {
         (Ok(old), Ok(new)) => [old, new],
         (Err(reason), _) | (_, Err(reason)) => {
@@ -178,7 +222,9 @@ fn proved(
         }
     };
     let met = Effort { exact: false, as_other: false };
-    let mut induction = Induction { pair, versions, effort, met, invariants: BTreeMap::new(), questions: 0 };
+    let iterations = if way.unrolled { steps::iterations(&versions) } else { BTreeMap::new() };
+    let mut induction =
+        Induction { pair, versions, iterations, effort, met, invariants: BTreeMap::new(), questions: 0 };
     for undefined in [false, true] {
         match induction.run(undefined, solver, budget)? {
             Ok(true) => {}
@@ -196,6 +242,8 @@ fn proved(
 struct Induction<'a> {
     pair: &'a Pair<'a>,
     versions: [CutVersion<'a>; 2],
+    /// Iterations of the first version that are one of the second one, by pair of cuts, where that is not one.
+    iterations: BTreeMap<(usize, usize), usize>,
     effort: Effort,
     /// What more effort would change.
     met: Effort,
@@ -224,6 +272,7 @@ impl Induction<'_> {
             self.met.exact |= question.hides;
             self.met.as_other |= question.chooses;
             let mut answer = question.answer(question.first_steps(), solver, budget)?;
+
             if answer.is_err() && question.first_steps() < u64::MAX {
                 // What both read is easier to see where it is read at one place.
                 let places = question.same_places(solver, budget)?;
@@ -267,7 +316,9 @@ impl Induction<'_> {
         for (n, at) in &question.new_pairs {
             if is_set(*n) {
                 let [old, new] = &self.versions;
-                self.invariants.insert(*at, Invariant::candidates([old, new], self.pair.versions, *at));
+                let iterations = self.iterations.get(at).copied().unwrap_or(1);
+                let invariant = Invariant::candidates([old, new], self.pair.versions, *at, iterations);
+                self.invariants.insert(*at, invariant);
                 changed.push(*at);
             }
         }

@@ -133,18 +133,13 @@ fn value_refines(s: &mut Script, was_poison: Expr, is_poison: Expr, equal: Expr)
     s.or(&[was_poison, kept])
 }
 
-/// When an access lies within one of the first version's that is made, too, of the same object, while nothing has been
+/// When an access lies within those of the first version that are made, too, of the same object, while nothing has been
 /// freed between them, or within an object of its own; for the same condition as the access's own if it always does.
 fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) -> Expr {
-    let enough = |other: &&Access| {
-        other.bytes >= access.bytes
-            && (other.writes || !access.writes)
-            && access.promises.iter().all(|promise| other.promises.contains(promise))
-    };
     if access.bytes == 0 {
         return access.reached;
     }
-    let others: Vec<&Access> = old.accesses.iter().filter(enough).collect();
+    let others: Vec<&Access> = old.accesses.iter().filter(|other| allows(other, access)).collect();
     let start = s.bits(64, 0);
     let mut inside_of = vec![];
     // Its own slots are there, and what is global.
@@ -156,7 +151,7 @@ fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) ->
             inside_of.push(there);
         }
     }
-    for other in others {
+    for other in others.iter().filter(|other| other.bytes >= access.bytes) {
         let lives = if access.epoch == start { Expr::TRUE } else { s.equal(access.epoch, other.epoch) };
         let one = s.equal(access.origin, other.origin);
         if other.address == access.address
@@ -165,10 +160,43 @@ fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) ->
         {
             return access.reached;
         }
-        let distance = s.apply("bvsub", &[access.address, other.address], Sort::Bits(64));
-        let most = s.bits(64, (other.bytes - access.bytes).into());
-        let inside = s.apply("bvule", &[distance, most], Sort::Bool);
-        inside_of.push(s.and(&[other.reached, inside, lives, one]));
+        inside_of.push(part_covered(s, access, 0, access.bytes, other));
     }
+    inside_of.extend(covered_in_parts(s, access, &others));
     s.or(&inside_of)
+}
+
+/// Does an access show that another one of the same place is allowed, too?
+fn allows(other: &Access, access: &Access) -> bool {
+    (other.writes || !access.writes) && access.promises.iter().all(|promise| other.promises.contains(promise))
+}
+
+/// When bytes of an access lie within another one.
+fn part_covered(s: &mut Script, access: &Access, from: u64, bytes: u64, other: &Access) -> Expr {
+    let start = s.bits(64, 0);
+    let lives = if access.epoch == start { Expr::TRUE } else { s.equal(access.epoch, other.epoch) };
+    let one = s.equal(access.origin, other.origin);
+    let further = s.bits(64, from.into());
+    let at = s.apply("bvadd", &[access.address, further], Sort::Bits(64));
+    let distance = s.apply("bvsub", &[at, other.address], Sort::Bits(64));
+    let most = s.bits(64, (other.bytes - bytes).into());
+    let inside = s.apply("bvule", &[distance, most], Sort::Bool);
+    s.and(&[other.reached, inside, lives, one])
+}
+
+/// Parts of an access, at most.
+const MOST_PARTS: u64 = 64;
+
+/// When an access, which is perhaps one of a vector, lies within several: each of its parts, which are as large as the
+/// smallest of those, within one. They are of one object, and so is what lies between them.
+fn covered_in_parts(s: &mut Script, access: &Access, others: &[&Access]) -> Option<Expr> {
+    let smaller = others.iter().map(|other| other.bytes).filter(|bytes| (1..access.bytes).contains(bytes));
+    let bytes = smaller.min().filter(|bytes| access.bytes % bytes == 0 && access.bytes / bytes <= MOST_PARTS)?;
+    let parts = (0..access.bytes / bytes).map(|n| {
+        let covers = others.iter().filter(|other| other.bytes >= bytes);
+        let all: Vec<Expr> = covers.map(|other| part_covered(s, access, n * bytes, bytes, other)).collect();
+        s.or(&all)
+    });
+    let all: Vec<Expr> = parts.collect();
+    Some(s.and(&all))
 }

@@ -24,6 +24,7 @@ mod objects;
 mod order;
 mod start;
 mod values;
+mod widened;
 mod x86;
 
 use super::super::annotations::{has, implied};

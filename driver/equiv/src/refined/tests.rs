@@ -64,9 +64,14 @@ fn decided(before: &str, after: &str) -> Decided {
 
 /// What is decided of two definitions.
 pub(super) fn of_definitions(before: &str, after: &str) -> Decided {
+    definitions_within(before, after, super::STEPS)
+}
+
+/// The same within so many steps of the solver.
+pub(super) fn definitions_within(before: &str, after: &str, solver_steps: u64) -> Decided {
     let more = "declare ptr @g(ptr)\ndeclare void @h(ptr)\ndeclare i32 @i(i32)\n";
     let [before, after] = [before, after].map(|text| read(format!("{TARGET}{more}{text}")).unwrap());
-    of_files(&before, &after)
+    within(&before, &after, solver_steps)
 }
 
 #[test]

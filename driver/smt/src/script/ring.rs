@@ -107,22 +107,34 @@ impl Script {
         self.ring.terms.get(&(width, sum.clone())).copied()
     }
 
+    /// Terms whose sum a term is, a constant among them: itself where the laws are not known.
+    pub(crate) fn summands(&mut self, term: Expr) -> Vec<Expr> {
+        let sum = self.sum(term);
+        if !self.laws || sum.len() < 2 {
+            return vec![term];
+        }
+        sum.iter().map(|(factors, n)| self.times(factors, *n, term.sort)).collect()
+    }
+
+    /// A product with a coefficient.
+    fn times(&mut self, factors: &[u32], n: u128, sort: Sort) -> Expr {
+        let factors = factors.iter().map(|id| Expr { id: *id, sort });
+        let product = factors.reduce(|x, y| self.apply("bvmul", &[x, y], sort));
+        let Sort::Bits(width) = sort else { unreachable!("only bit vectors are sums") };
+        let times = self.bits(width, n);
+        match product {
+            Some(product) if n == 1 => product,
+            Some(product) => self.apply("bvmul", &[times, product], sort),
+            None => times,
+        }
+    }
+
     /// A product of sums as a sum of products, where nothing is known of products: else the solver could not know that.
     pub(super) fn multiplied_out(&mut self, sum: &Sum, sort: Sort) -> Option<Expr> {
-        let Sort::Bits(width) = sort else { return None };
         if sum.len() < 2 {
             return None;
         }
-        let mut products = vec![];
-        for (factors, n) in sum {
-            let factors = factors.iter().map(|id| Expr { id: *id, sort });
-            let product = factors.reduce(|x, y| self.apply("bvmul", &[x, y], sort));
-            let times = self.bits(width, *n);
-            products.push(match product {
-                Some(product) => self.apply("bvmul", &[times, product], sort),
-                None => times,
-            });
-        }
+        let products: Vec<Expr> = sum.iter().map(|(factors, n)| self.times(factors, *n, sort)).collect();
         Some(self.apply("bvadd", &products, sort))
     }
 

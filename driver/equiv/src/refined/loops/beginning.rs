@@ -2,7 +2,10 @@
 
 use super::super::inputs::Leaf;
 use super::super::meaning::{Value, width};
+use super::super::region::State;
+use super::claims::{fold, folded, multiple};
 use super::invariants::Candidate;
+use super::scalarised;
 use super::{Induction, NotModelled};
 use rewright_llvm::body::Operand;
 use rewright_llvm::types::Type;
@@ -18,7 +21,7 @@ pub(super) struct Beginning<'a> {
 
 impl<'a> Beginning<'a> {
     /// Variables for the bases of both. One of the first version has the bits of its partner, where it has one, and the
-    /// choices, where it is not fixed.
+    /// choices, where it is not fixed. One of the second version that is one of the first in more bits is that.
     pub(super) fn leaves(&mut self) -> Result<[Vec<Leaf>; 2], NotModelled> {
         let invariant = &self.induction.invariants[&self.at];
         let mut new = vec![];
@@ -35,7 +38,17 @@ impl<'a> Beginning<'a> {
                     (leaf.mask, leaf.key) = (partner.mask, partner.key);
                 }
             }
+            if let Some((by, lanes)) = invariant.fold(n) {
+                let lanes: Vec<Value> = lanes.iter().map(|lane| new[*lane].value).collect();
+                leaf.value = fold(self.s, by, &lanes);
+            }
             old.push(leaf);
+        }
+        for (n, leaf) in new.iter_mut().enumerate().filter(|(_, leaf)| leaf.mask.is_none()) {
+            // What is sure to be the same is one term.
+            if let Some((narrow, how)) = invariant.narrower(n) {
+                leaf.value.bits = how.made(self.s, old[narrow].value.bits, leaf.value.bits.width());
+            }
         }
         Ok([old, new])
     }
@@ -46,9 +59,9 @@ impl<'a> Beginning<'a> {
         let mut assumed = vec![];
         for (_, candidate) in invariant.left() {
             match candidate {
-                Candidate::Related { old, new, how } => {
+                Candidate::Related { old, new, how, more } => {
                     let (was, is) = (leaves[0][*old], leaves[1][*new]);
-                    let mut kept = vec![self.s.not(is.value.poison), how.holds(self.s, was.value, is.value)];
+                    let mut kept = vec![self.s.not(is.value.poison), how.holds(self.s, was.value, is.value, *more)];
                     if let (true, Some(mask)) = (was.mask.is_none(), is.mask) {
                         let some = self.s.nonzero(mask);
                         kept.push(self.s.not(some));
@@ -56,10 +69,53 @@ impl<'a> Beginning<'a> {
                     let kept = self.s.and(&kept);
                     assumed.push(self.s.or(&[was.value.poison, kept]));
                 }
-                Candidate::Fixed { .. } | Candidate::Fact { .. } => {}
+                Candidate::Defined { old } => assumed.push(self.s.not(leaves[0][*old].value.poison)),
+                Candidate::Multiple { new, of } => assumed.push(multiple(self.s, leaves[1][*new].value, *of)),
+                // Else the first version's base is made of them.
+                Candidate::Folded { old, by, new } if invariant.fold(*old) != Some((*by, new.as_slice())) => {
+                    let lanes: Vec<Value> = new.iter().map(|lane| leaves[1][*lane].value).collect();
+                    assumed.push(folded(self.s, by, leaves[0][*old].value, &lanes));
+                }
+                Candidate::Folded { .. }
+                | Candidate::Fixed { .. }
+                | Candidate::Fact { .. }
+                | Candidate::Distance { .. } => {}
             }
         }
         Ok(assumed)
+    }
+
+    /// What the first version begins with, where one of its bases is made of several of the second version: these are
+    /// bases in its place, and what takes them together computes it.
+    pub(super) fn folded(&self, leaves: &[Vec<Leaf>; 2]) -> Option<(State, Vec<Leaf>)> {
+        let invariant = &self.induction.invariants[&self.at];
+        let state = &self.induction.versions[0].cuts[self.at.0].state;
+        let (mut bases, mut computed, mut own) = (vec![], vec![], vec![]);
+        for (n, base) in state.bases.iter().enumerate() {
+            let Some((by, lanes)) = invariant.fold(n) else {
+                bases.push(base.clone());
+                own.push(leaves[0][n]);
+                continue;
+            };
+            let lane = |n: usize| Operand { ty: base.ty.clone(), text: format!("{}#after", self.bases(1)[n].text) };
+            for n in lanes {
+                if !bases.contains(&lane(*n)) {
+                    bases.push(lane(*n));
+                    own.push(leaves[1][*n]);
+                }
+            }
+            let (first, others) = lanes.split_first()?;
+            let mut whole = lane(*first);
+            for (at, n) in others.iter().enumerate() {
+                let text = if at + 1 == others.len() { base.text.clone() } else { format!("{}#to{at}", base.text) };
+                let operands = vec![whole, lane(*n)];
+                computed.push(scalarised::plain(&text, &base.ty, by, operands));
+                whole = Operand { ty: base.ty.clone(), text };
+            }
+        }
+        let is_folded = !computed.is_empty();
+        computed.extend(state.computed.iter().cloned());
+        is_folded.then(|| (State { bases, computed, decided: state.decided.clone() }, own))
     }
 
     fn bases(&self, side: usize) -> &'a [Operand] {

@@ -1,9 +1,11 @@
 //! What a step of the induction claims, each claim with a variable that says whether an answer breaks it.
 
+use super::super::meaning::Value;
 use super::super::refines::{Without, memories_refine};
 use super::super::symexec::{Behaviour, Samples};
 use super::NotModelled;
 use super::invariants::Candidate;
+use super::question::fact;
 use rewright_smt::{Expr, Script, Sort};
 
 pub(super) struct Claims<'s> {
@@ -63,36 +65,67 @@ impl<'s> Claims<'s> {
     pub(super) fn holds(
         &mut self,
         candidate: &Candidate,
-        values: [&[(usize, Samples)]; 2],
-        number: usize,
+        values: [&[((usize, usize), Samples)]; 2],
+        who: usize,
     ) -> Result<Expr, NotModelled> {
-        let get = |side: usize, number: usize| asked_for(values[side], number).ok_or("a value that is not there");
+        let get = |side: usize, part: usize| {
+            let asked = values[side].iter().find(|(by, _)| *by == (who, part));
+            asked.map(|(_, samples)| *samples).ok_or("a value that is not there")
+        };
+        let s = &mut *self.s;
         let mut all = vec![];
-        match candidate {
-            Candidate::Fixed { side, .. } => {
-                // Two uses of a value that is made of other choices hardly ever see the same.
-                let [x, y] = get(*side, number)?;
-                let same = (x.bits, x.poison, x.origin) == (y.bits, y.poison, y.origin);
-                all.push(if same { Expr::TRUE } else { Expr::FALSE });
-            }
-            Candidate::Related { how, .. } => {
-                for (was, is) in get(0, number)?.into_iter().zip(get(1, number)?) {
-                    let (defined, holds) = (self.s.not(is.poison), how.holds(self.s, was, is));
-                    let kept = self.s.and(&[defined, holds]);
-                    all.push(self.s.or(&[was.poison, kept]));
+        for n in 0..2 {
+            all.push(match candidate {
+                Candidate::Fixed { side, .. } => {
+                    // Two uses of a value that is made of other choices hardly ever see the same.
+                    let [x, y] = get(*side, 0)?;
+                    let same = (x.bits, x.poison, x.origin) == (y.bits, y.poison, y.origin);
+                    if same { Expr::TRUE } else { Expr::FALSE }
                 }
-            }
-            Candidate::Fact { side, relation, .. } => {
-                for (left, right) in get(*side, number)?.into_iter().zip(get(*side, number + 1)?) {
-                    let holds = self.s.apply(relation, &[left.bits, right.bits], Sort::Bool);
-                    all.push(self.s.or(&[left.poison, right.poison, holds]));
+                Candidate::Defined { .. } => s.not(get(0, 0)?[n].poison),
+                Candidate::Related { how, more, .. } => {
+                    let (was, is) = (get(0, 0)?[n], get(1, 0)?[n]);
+                    let (defined, holds) = (s.not(is.poison), how.holds(s, was, is, *more));
+                    let kept = s.and(&[defined, holds]);
+                    s.or(&[was.poison, kept])
                 }
-            }
+                Candidate::Multiple { of, .. } => multiple(s, get(1, 0)?[n], *of),
+                Candidate::Folded { by, new, .. } => {
+                    let lanes = (0..new.len()).map(|part| Ok(get(1, part)?[n])).collect::<Result<Vec<_>, &str>>()?;
+                    folded(s, by, get(0, 0)?[n], &lanes)
+                }
+                Candidate::Fact { .. } | Candidate::Distance { .. } => {
+                    let value = |side: usize, part: usize| get(side, part).ok().map(|samples| samples[n]);
+                    fact(s, candidate, value).ok_or("a value that is not there")?
+                }
+            });
         }
-        Ok(self.s.and(&all))
+        Ok(s.and(&all))
     }
 }
 
-fn asked_for(values: &[(usize, Samples)], number: usize) -> Option<Samples> {
-    values.iter().find(|(n, _)| *n == number).map(|(_, samples)| *samples)
+/// When a value that is not poison is a multiple of a number.
+pub(super) fn multiple(s: &mut Script, value: Value, of: usize) -> Expr {
+    let (sort, of) = (Sort::Bits(value.bits.width()), s.bits(value.bits.width(), of as u128));
+    let rest = s.apply("bvurem", &[value.bits, of], sort);
+    let some = s.nonzero(rest);
+    let none = s.not(some);
+    s.or(&[value.poison, none])
+}
+
+/// Values taken together.
+pub(super) fn fold(s: &mut Script, by: &str, lanes: &[Value]) -> Value {
+    let poison: Vec<Expr> = lanes.iter().map(|lane| lane.poison).collect();
+    let symbol = format!("bv{by}");
+    let sum = |sum: Expr, lane: Expr| s.apply(&symbol, &[sum, lane], Sort::Bits(lane.width()));
+    let bits = lanes.iter().map(|lane| lane.bits).reduce(sum).unwrap_or(Expr::FALSE);
+    Value { bits, poison: s.or(&poison), origin: None }
+}
+
+/// When values of the second version, taken together, refine one of the first version.
+pub(super) fn folded(s: &mut Script, by: &str, was: Value, lanes: &[Value]) -> Expr {
+    let whole = fold(s, by, lanes);
+    let (defined, same) = (s.not(whole.poison), s.equal(was.bits, whole.bits));
+    let kept = s.and(&[defined, same]);
+    s.or(&[was.poison, kept])
 }

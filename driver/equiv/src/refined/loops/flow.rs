@@ -97,6 +97,29 @@ impl<'a> Flow<'a> {
         Some((at, &self.body.blocks[at].instructions[n]))
     }
 
+    /// The number that is added to `base` in a value, perhaps in several steps.
+    pub(super) fn sum(&self, name: &str, base: &str) -> Option<i128> {
+        let (mut name, mut sum) = (name, 0i128);
+        // Code that nothing reaches may have sums of each other.
+        for _ in 0..=self.made.len() {
+            if name == base {
+                return Some(sum);
+            }
+            let (_, i) = self.definition(name)?;
+            let Shape::Plain(terms) = &i.shape else { return None };
+            let [one, other] = terms.as_slice() else { return None };
+            let number = |text: &str| text.parse::<i128>().ok();
+            let (next, more) = match (i.opcode.as_str(), number(&one.text), number(&other.text)) {
+                ("add", None, Some(n)) => (one, n),
+                ("add", Some(n), None) => (other, n),
+                ("sub", None, Some(n)) => (one, -n),
+                _ => return None,
+            };
+            (name, sum) = (&next.text, sum.checked_add(more)?);
+        }
+        None
+    }
+
     /// A number by which values that dominate each other are in order.
     pub(super) fn position(&self, name: &str) -> (usize, usize) {
         let (at, n) = self.made.get(name).copied().unwrap_or_default();

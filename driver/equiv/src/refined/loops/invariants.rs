@@ -2,23 +2,25 @@
 
 use super::super::super::modules::Version;
 use super::super::meaning::Value;
-use super::super::region::State;
 use super::CutVersion;
+use super::bounds::{Bounds, distances};
+use super::scalarised;
 use crate::conversion::How;
+use crate::literals::{self, Literal};
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
-use rewright_smt::{Expr, Script};
+use rewright_smt::{Expr, Script, Sort};
 
 /// Candidates at a pair of cuts.
 pub(super) const MOST_CANDIDATES: usize = 5_000;
 
-/// Candidates about the operands of comparisons, for each version.
-const MOST_FACTS: usize = 64;
-
 impl How {
-    /// When a value of the second version is what comes from one of the first version.
-    pub(super) fn holds(self, s: &mut Script, was: Value, is: Value) -> Expr {
-        let made = self.made(s, was.bits, is.bits.width());
+    /// When a value of the second version is what comes from one of the first version, and a number more.
+    pub(super) fn holds(self, s: &mut Script, was: Value, is: Value, more: i128) -> Expr {
+        let width = is.bits.width();
+        let made = self.made(s, was.bits, width);
+        let more = s.bits(width, more as u128);
+        let made = s.apply("bvadd", &[made, more], Sort::Bits(width));
         let mut same = vec![s.equal(made, is.bits)];
         if let (Some(was), Some(is)) = (was.origin, is.origin) {
             same.push(s.equal(was, is));
@@ -32,10 +34,19 @@ impl How {
 pub(super) enum Candidate {
     /// A base of one version is one value, not one for each use.
     Fixed { side: usize, base: usize },
-    /// A base of the second version refines what comes from one of the first version.
-    Related { old: usize, new: usize, how: How },
+    /// A base of the first version is not poison.
+    Defined { old: usize },
+    /// A base of the second version refines what comes from one of the first version, and a number `more`.
+    Related { old: usize, new: usize, how: How, more: i128 },
     /// Two values of one version are related in this way, if neither is poison.
     Fact { side: usize, relation: &'static str, left: Operand, right: Operand },
+    /// Values that both versions compare are as far apart, or as far apart the other way round, if none is poison.
+    Distance { old: [Operand; 2], new: [Operand; 2], turned: bool },
+    /// A base of the second version is a multiple of this number, if it is not poison.
+    Multiple { new: usize, of: usize },
+    /// Some bases of the second version, taken together by an operation whose order does not matter, refine a base of
+    /// the first one.
+    Folded { old: usize, by: &'static str, new: Vec<usize> },
 }
 
 /// Candidates that have not failed.
@@ -46,7 +57,12 @@ pub(super) struct Invariant {
 
 impl Invariant {
     /// All that is worth trying at a pair of cuts.
-    pub(super) fn candidates(cut: [&CutVersion<'_>; 2], versions: [Version<'_>; 2], at: (usize, usize)) -> Invariant {
+    pub(super) fn candidates(
+        cut: [&CutVersion<'_>; 2],
+        versions: [Version<'_>; 2],
+        at: (usize, usize),
+        iterations: usize,
+    ) -> Invariant {
         let cuts = [at.0, at.1];
         let states = [0, 1].map(|side| &cut[side].cuts[cuts[side]].state);
         let bases = states.map(|state| &state.bases);
@@ -54,6 +70,8 @@ impl Invariant {
         for (side, bases) in bases.iter().enumerate() {
             all.extend((0..bases.len()).map(|base| Candidate::Fixed { side, base }));
         }
+        let is_number = |(_, base): &(usize, &Operand)| matches!(base.ty, Type::Int(2..));
+        all.extend(bases[0].iter().enumerate().filter(is_number).map(|(old, _)| Candidate::Defined { old }));
         let looks =
             [0, 1].map(|side| bases[side].iter().map(|base| look(cut[side], &base.text, LOOK)).collect::<Vec<_>>());
         for (old, was) in bases[0].iter().enumerate() {
@@ -61,19 +79,38 @@ impl Invariant {
             let mut likely: Vec<(usize, &Operand)> = bases[1].iter().enumerate().collect();
             likely.sort_by_key(|(new, is)| (looks[1][*new] != looks[0][old], is.text != was.text));
             for (new, is) in likely {
-                let related = |how| Candidate::Related { old, new, how };
-                match (&was.ty, &is.ty) {
-                    (x, y) if x == y => all.push(related(How::Same)),
-                    (Type::Int(x), Type::Int(y)) if x < y => {
-                        all.extend([related(How::SignExtended), related(How::ZeroExtended)]);
-                    }
-                    (Type::Int(_), Type::Int(_)) => all.push(related(How::Truncated)),
-                    _ => {}
+                let ways = match (&was.ty, &is.ty) {
+                    // A lane is a scalar where it counts.
+                    _ if scalarised::vector(&is.text).is_some() && !counts_by_lane(cut[1], &is.text) => vec![],
+                    (x, y) if x == y => vec![How::Same],
+                    (Type::Int(x), Type::Int(y)) if x < y => vec![How::SignExtended, How::ZeroExtended],
+                    (Type::Int(_), Type::Int(_)) => vec![How::Truncated],
+                    _ => vec![],
+                };
+                let more = match [(0, was), (1, is)].map(|(side, base)| begins(cut[side], &base.text)) {
+                    [Some(was), Some(is)] => is.checked_sub(was).filter(|more| *more != 0),
+                    _ => None,
+                };
+                for how in ways {
+                    all.extend([Some(0), more].into_iter().flatten().map(|more| Candidate::Related {
+                        old,
+                        new,
+                        how,
+                        more,
+                    }));
                 }
             }
         }
-        for side in 0..2 {
-            all.extend(facts(side, cut[side], states[side], versions[side]));
+        let bounds = [0, 1].map(|side| Bounds { cut: cut[side], state: states[side], version: versions[side] });
+        for (side, bounds) in bounds.iter().enumerate() {
+            all.extend(bounds.facts(side));
+        }
+        all.extend(distances(&bounds));
+        if iterations > 1 {
+            let counts = |(_, base): &(usize, &Operand)| bounds[1].counts(base);
+            let counters = bases[1].iter().enumerate().filter(counts);
+            all.extend(counters.map(|(new, _)| Candidate::Multiple { new, of: iterations }));
+            all.extend(folds(cut[0], bases));
         }
         all.truncate(MOST_CANDIDATES);
         Invariant { all: all.into_iter().map(Some).collect() }
@@ -92,7 +129,30 @@ impl Invariant {
     /// The base of the second version that refines one of the first version as it is.
     pub(super) fn partner(&self, base: usize) -> Option<usize> {
         self.left().find_map(|(_, candidate)| match candidate {
-            Candidate::Related { old, new, how: How::Same } if *old == base => Some(*new),
+            Candidate::Related { old, new, how: How::Same, more: 0 } if *old == base => Some(*new),
+            _ => None,
+        })
+    }
+
+    /// The base of the first version that one of the second version is in more bits, and how.
+    pub(super) fn narrower(&self, base: usize) -> Option<(usize, How)> {
+        let mut relations = self.left().filter_map(|(_, candidate)| match candidate {
+            Candidate::Related { old, new, how: how @ (How::SignExtended | How::ZeroExtended), more: 0 } => {
+                (*new == base).then_some((*old, *how))
+            }
+            _ => None,
+        });
+        relations
+            .find(|(old, _)| self.is_fixed(0, *old) && self.left().any(|(_, c)| *c == Candidate::Defined { old: *old }))
+    }
+
+    /// What a base of the first version is by those of the second one, where it is none of them alone.
+    pub(super) fn fold(&self, base: usize) -> Option<(&'static str, &[usize])> {
+        if self.partner(base).is_some() {
+            return None;
+        }
+        self.left().find_map(|(_, candidate)| match candidate {
+            Candidate::Folded { old, by, new } if *old == base => Some((*by, new.as_slice())),
             _ => None,
         })
     }
@@ -106,9 +166,13 @@ impl Invariant {
             return;
         }
         let rests_on_loose = |candidate: &Candidate, this: &Invariant| match candidate {
-            Candidate::Related { old, new, how } => {
-                let is_partner = *how == How::Same && this.partner(*old) == Some(*new);
+            Candidate::Related { old, new, how, more } => {
+                let is_partner = (*how, *more) == (How::Same, 0) && this.partner(*old) == Some(*new);
                 !is_partner && !this.is_fixed(0, *old)
+            }
+            Candidate::Folded { old, by, new } => {
+                let is_fixed = || this.is_fixed(0, *old) && new.iter().all(|base| this.is_fixed(1, *base));
+                this.fold(*old) != Some((*by, new.as_slice())) && !is_fixed()
             }
             _ => false,
         };
@@ -117,6 +181,49 @@ impl Invariant {
         for n in fallen {
             self.all[n] = None;
         }
+    }
+}
+
+/// Does a lane of a vector become another one by a sum with a constant?
+fn counts_by_lane(cut: &CutVersion<'_>, lane: &str) -> bool {
+    let Some((_, Instruction { shape: Shape::Phi(values), .. })) = cut.flow.definition(lane) else { return false };
+    values.iter().any(|(value, _)| {
+        let whole = match cut.flow.definition(&value.text) {
+            Some((_, Instruction { shape: Shape::Plain(operands), .. })) => &operands[0].text,
+            _ => return false,
+        };
+        let Some((_, Instruction { opcode, shape: Shape::Plain(terms), .. })) = cut.flow.definition(whole) else {
+            return false;
+        };
+        ["add", "sub"].contains(&opcode.as_str()) && terms.iter().any(|term| !term.is_local())
+    })
+}
+
+/// The number that a value has in a loop at first, where it is one number.
+fn begins(cut: &CutVersion<'_>, name: &str) -> Option<i128> {
+    let (_, Instruction { shape: Shape::Phi(values), .. }) = cut.flow.definition(name)? else { return None };
+    let mut numbers = values.iter().filter_map(|(value, _)| number(cut, value));
+    let first = numbers.next()?;
+    numbers.all(|n| n == first).then_some(first)
+}
+
+/// A number, or one that is a lane of a constant.
+fn number(cut: &CutVersion<'_>, value: &Operand) -> Option<i128> {
+    if !value.is_local() {
+        return value.text.parse().ok();
+    }
+    match cut.flow.definition(&value.text) {
+        Some((_, Instruction { opcode, shape: Shape::Plain(operands), .. })) if opcode == "extractelement" => {
+            let [whole, at] = operands.as_slice() else { return None };
+            match literals::aggregate(&whole.text) {
+                Literal::Parts(parts) => {
+                    parts.get(at.text.parse::<usize>().ok()?)?.split_once(' ')?.1.trim().parse().ok()
+                }
+                Literal::Everywhere(text) => text.parse().ok(),
+                _ => (whole.text == "zeroinitializer").then_some(0),
+            }
+        }
+        _ => None,
     }
 }
 
@@ -139,60 +246,38 @@ fn look(cut: &CutVersion<'_>, name: &str, depth: u32) -> String {
     format!("{}({})", i.opcode, taken.join(" "))
 }
 
-/// How values that the function compares may be related where it begins again. Of what is not there yet, because the
-/// iteration computes it from something that is, that is taken.
-fn facts(side: usize, cut: &CutVersion<'_>, state: &State, version: Version<'_>) -> Vec<Candidate> {
-    let is_base = |operand: &Operand| state.bases.iter().any(|base| base.text == operand.text);
-    let is_computed = |operand: &Operand| state.computed.iter().any(|i| i.result.as_ref() == Some(&operand.text));
-    let parameters = &version.definition.parameters;
-    let is_there = |operand: &Operand| {
-        let is_number = || operand.text.parse::<i128>().is_ok();
-        is_base(operand)
-            || is_computed(operand)
-            || is_number()
-            || parameters.iter().any(|parameter| parameter.name == operand.text)
-    };
-    let known = |operand: Operand| match cut.flow.definition(&operand.text).map(|(_, i)| (&i.opcode, &i.shape)) {
-        Some((opcode, Shape::Plain(terms))) if opcode == "add" && !is_there(&operand) => {
-            terms.iter().find(|term| is_base(term)).cloned().unwrap_or(operand)
+/// Operations by which lanes are taken together.
+const FOLDS: [&str; 5] = ["add", "mul", "and", "or", "xor"];
+
+/// Vectors that are taken together, at most.
+const MOST_VECTORS: usize = 4;
+
+/// Bases of the first version that lanes of vectors of the second one may be, taken together: those of one vector, and of
+/// several that follow each other.
+fn folds(cut: &CutVersion<'_>, bases: [&Vec<Operand>; 2]) -> Vec<Candidate> {
+    let mut vectors: Vec<(&str, Vec<usize>)> = vec![];
+    for (n, base) in bases[1].iter().enumerate() {
+        let Some(vector) = scalarised::vector(&base.text) else { continue };
+        match vectors.iter_mut().find(|(name, _)| *name == vector) {
+            Some((_, lanes)) => lanes.push(n),
+            None => vectors.push((vector, vec![n])),
         }
-        _ => operand,
-    };
-    let mut found: Vec<Candidate> = vec![];
-    let mut add = |relation, left: &Operand, right: &Operand| {
-        let fact = Candidate::Fact { side, relation, left: left.clone(), right: right.clone() };
-        if !found.contains(&fact) && found.len() < MOST_FACTS {
-            found.push(fact);
-        }
-    };
-    // What counts: others have no bounds that are worth asking for.
-    let counts = |operand: &Operand| {
-        let Some(Shape::Phi(values)) = cut.flow.definition(&operand.text).map(|(_, i)| &i.shape) else { return false };
-        let next = values.iter().filter_map(|(value, _)| cut.flow.definition(&value.text));
-        is_base(operand)
-            && next.map(|(_, i)| i).any(|i| match &i.shape {
-                Shape::Plain(terms) => {
-                    ["add", "sub"].contains(&i.opcode.as_str()) && terms.iter().any(|term| term.text == operand.text)
-                }
-                _ => false,
-            })
-    };
-    for base in state.bases.iter().filter(|base| matches!(base.ty, Type::Int(2..)) && counts(base)) {
-        add("bvsge", base, &Operand { ty: base.ty.clone(), text: "0".into() });
     }
-    let compared = |i: &Instruction| match &i.shape {
-        Shape::Plain(operands) if i.opcode.starts_with("icmp ") => {
-            <&[Operand; 2]>::try_from(operands.as_slice()).ok().cloned()
-        }
-        _ => None,
-    };
-    let all = cut.flow.body.blocks.iter().flat_map(|block| &block.instructions);
-    for operands in all.filter_map(compared) {
-        let [left, right] = operands.map(known);
-        let number = matches!(left.ty, Type::Int(2..));
-        if number && is_there(&left) && is_there(&right) && (counts(&left) || counts(&right)) {
-            for relation in ["bvsle", "bvsge", "bvule", "bvuge", "bvslt", "bvsgt", "bvult", "bvugt"] {
-                add(relation, &left, &right);
+    let mut found = vec![];
+    for (old, base) in bases[0].iter().enumerate().filter(|(_, base)| matches!(base.ty, Type::Int(_))) {
+        let uses = |i: &&Instruction| i.template.holes.iter().any(|hole| *hole == base.text);
+        let users: Vec<&str> =
+            cut.flow.body.blocks.iter().flat_map(|b| &b.instructions).filter(uses).map(|i| i.opcode.as_str()).collect();
+        for by in FOLDS.into_iter().filter(|by| users.contains(by)) {
+            for first in 0..vectors.len() {
+                let mut new = vec![];
+                for (_, lanes) in vectors[first..].iter().take(MOST_VECTORS) {
+                    if lanes.iter().any(|lane| bases[1][*lane].ty != base.ty) {
+                        break;
+                    }
+                    new.extend(lanes);
+                    found.push(Candidate::Folded { old, by, new: new.clone() });
+                }
             }
         }
     }

@@ -1,18 +1,20 @@
 //! One step of the induction as a question: from the entry or from a pair of cuts to the next.
 
 use super::super::inputs::{Inputs, Leaf};
+use super::super::meaning::Value;
 use super::super::refines::{placed, refines};
 use super::super::symexec::{Begun, Behaviour, Choosing, Likeness, NOWHERE, Request, Start, behaviour};
 use super::beginning::Beginning;
 use super::claims::Claims;
 use super::invariants::{Candidate, MOST_CANDIDATES};
+use super::regions::RegionStart;
 use super::{Budget, Induction, NotModelled, Undecided};
 use rewright_llvm::body::Operand;
 use rewright_smt::solver::{Answer, Limit, Solver};
 use rewright_smt::{Expr, Script, Sort};
 use std::io;
 
-/// Bits of small numbers.
+/// Bits of small numbers: two iterations of a loop are among them.
 const SMALL: u32 = 3;
 
 /// Steps of the solver for a question about small numbers.
@@ -29,13 +31,20 @@ pub(super) enum Source {
     Cuts((usize, usize)),
 }
 
+/// A question about some claims.
+struct Asking {
+    text: String,
+    claims: Vec<usize>,
+}
+
 /// A question; an answer speaks against the step. Numbers are those of what is wanted.
 pub(super) struct LoopQuestion {
-    pub(super) text: String,
-    /// The same with small numbers: mostly enough to see what does not hold, and soon answered.
-    pub(super) small: String,
+    whole: Asking,
+    /// Parts of it with small numbers, which are mostly enough to see what does not hold, and soon answered: candidates
+    /// alone, and all.
+    parts: [Asking; 2],
     /// Variables that say what an answer shows.
-    pub(super) wanted: Vec<String>,
+    wanted: Vec<String>,
     /// Pairs of cuts of which nobody knew.
     pub(super) new_pairs: Vec<(usize, (usize, usize))>,
     /// Candidates that do not hold at a pair of cuts.
@@ -52,7 +61,7 @@ pub(super) struct LoopQuestion {
     source: Source,
 }
 
-/// Values that candidates ask for: the first one's operand, the second one's. Each asks for two at most.
+/// Values that candidates ask for, by version.
 type Asked = [Vec<Request>; 2];
 
 impl LoopQuestion {
@@ -67,19 +76,28 @@ impl LoopQuestion {
         let pair = induction.pair;
         let mut script = Script::new();
         script.opaque = !induction.effort.exact;
+        script.laws = true;
         let s = &mut script;
         let given = Inputs::new(s, pair.versions, &pair.bodies, undefined)?;
+        let iterations = match source {
+            Source::Entry => 1,
+            Source::Cuts(at) => induction.iterations.get(&at).copied().unwrap_or(1),
+        };
         let from = match source {
-            Source::Entry => [None, None],
-            Source::Cuts((old, new)) => [Some(old), Some(new)],
+            Source::Entry => [RegionStart::Entry; 2],
+            Source::Cuts(at) => {
+                [(at.0, iterations), (at.1, 1)].map(|(cut, iterations)| RegionStart::Cut { cut, iterations })
+            }
         };
         let [old, new] = &induction.versions;
         let regions = [old.region(from[0])?, new.region(from[1])?];
         let (mut leaves, mut assumed) = ([vec![], vec![]], vec![given.promised]);
+        let mut folded = None;
         if let Source::Cuts(at) = source {
             let mut begin = Beginning { s, induction, at, undefined };
             leaves = begin.leaves()?;
             assumed.extend(begin.assumed(&leaves)?);
+            folded = begin.folded(&leaves);
         }
         let asked = asked(induction);
         let begun = facts_at(induction, source);
@@ -87,7 +105,13 @@ impl LoopQuestion {
             let version = &induction.versions[side];
             Start {
                 body: &regions[side].body,
-                state: from[side].map(|cut| (&version.cuts[cut].state, leaves[side].as_slice())),
+                state: match from[side] {
+                    RegionStart::Entry => None,
+                    RegionStart::Cut { cut, .. } => match &folded {
+                        Some((state, leaves)) if side == 0 => Some((state, leaves.as_slice())),
+                        _ => Some((&version.cuts[cut].state, leaves[side].as_slice())),
+                    },
+                },
                 slots: &version.slots,
                 arrivals: &regions[side].arrivals,
                 requests: &asked[side],
@@ -139,18 +163,22 @@ impl LoopQuestion {
         }
         let undefined_matters = old.undefined_matters || new.undefined_matters;
         let Claims { flags, all, wanted, .. } = claims;
-        let good = s.and(&all);
-        let bad = s.not(good);
-        let question = s.and(&[assumed, vec![bad], flags].concat());
-        let text = s.asserting(question).text;
-        let small = small(s, &leaves, &given.parameters);
-        let small = s.and(&[question, small]);
-        let small = s.asserting(small).text;
+        let small = small(s, &leaves, &given.parameters, SMALL + iterations.ilog2());
+        let mut asking = |claims: Vec<usize>, more: &[Expr]| {
+            let of = |all: &[Expr]| claims.iter().map(|n| all[*n]).collect::<Vec<_>>();
+            let (good, flags) = (s.and(&of(&all)), of(&flags));
+            let bad = s.not(good);
+            let question = s.and(&[&assumed, more, &[bad], &flags].concat());
+            Asking { text: s.asserting(question).text, claims }
+        };
+        let [some, every] = [candidates.iter().map(|(n, ..)| *n).collect::<Vec<_>>(), (0..all.len()).collect()];
+        let parts = [asking(some, &[small]), asking(every.clone(), &[small])];
+        let whole = asking(every, &[]);
         let hides = s.hides();
         let claims = plain.into_iter().filter_map(|(flag, what)| Some((flag?, what))).collect();
         Ok(LoopQuestion {
-            text,
-            small,
+            whole,
+            parts,
             wanted,
             new_pairs,
             candidates,
@@ -188,17 +216,24 @@ impl LoopQuestion {
         solver: &mut Solver,
         budget: &mut Budget,
     ) -> io::Result<Result<Option<Vec<Option<u128>>>, Undecided>> {
-        let wanted: Vec<&str> = self.wanted.iter().map(String::as_str).collect();
-        for (text, is_all) in [(&self.small, false), (&self.text, true)] {
+        let parts = self.parts.iter().filter(|part| !part.claims.is_empty()).map(|part| (part, false));
+        for (asking, is_all) in parts.chain([(&self.whole, true)]) {
+            let wanted: Vec<&str> = asking.claims.iter().map(|n| self.wanted[*n].as_str()).collect();
             let limit = match budget.limit() {
                 Ok(limit) if is_all => Limit { steps: limit.steps.min(most), ..limit },
                 Ok(limit) => Limit { steps: limit.steps.min(SMALL_STEPS), ..limit },
                 Err(reason) => return Ok(Err(reason.into())),
             };
-            let answer = solver.ask_within(text, &wanted, limit)?;
+            let answer = solver.ask_within(&asking.text, &wanted, limit)?;
             budget.charge(solver.spent());
             match answer {
-                Answer::Sat(values) => return Ok(Ok(Some(values))),
+                Answer::Sat(values) => {
+                    let mut all = vec![None; self.wanted.len()];
+                    for (n, value) in asking.claims.iter().zip(values) {
+                        all[*n] = value;
+                    }
+                    return Ok(Ok(Some(all)));
+                }
                 _ if !is_all => {}
                 Answer::Unsat => return Ok(Ok(None)),
                 Answer::Unknown(reason) if reason.is_too_hard() => {
@@ -244,12 +279,11 @@ fn same_places(s: &mut Script, old: &Behaviour, new: &Behaviour, assumed: &[Expr
 }
 
 /// When values that both are given are small numbers, and what they read first is zeros and ones.
-fn small(s: &mut Script, leaves: &[Vec<Leaf>; 2], parameters: &[Vec<Leaf>]) -> Expr {
+fn small(s: &mut Script, leaves: &[Vec<Leaf>; 2], parameters: &[Vec<Leaf>], bits: u32) -> Expr {
     let leaves = leaves.iter().chain(parameters).flatten();
     let numbers = leaves.filter(|leaf| leaf.value.origin.is_none()).map(|leaf| leaf.value.bits);
     let bytes: Vec<Expr> = s.reads().iter().map(|read| read.byte).collect();
-    let sized =
-        numbers.map(|number| (number, SMALL)).chain(bytes.into_iter().map(|byte| (byte, 1))).collect::<Vec<_>>();
+    let sized = numbers.map(|number| (number, bits)).chain(bytes.into_iter().map(|byte| (byte, 1))).collect::<Vec<_>>();
     let mut all = vec![];
     for (n, (number, bits)) in sized.into_iter().enumerate().filter(|(_, (number, bits))| number.width() > *bits) {
         let low = s.variable(&format!("small {n}"), Sort::Bits(bits));
@@ -259,19 +293,45 @@ fn small(s: &mut Script, leaves: &[Vec<Leaf>; 2], parameters: &[Vec<Leaf>]) -> E
     s.and(&all)
 }
 
-/// A number for each candidate of each pair of cuts; the next one is for its second value.
+/// A number for each candidate of each pair of cuts.
 fn number(induction: &Induction<'_>, at: (usize, usize), candidate: usize) -> usize {
     let pairs = at.0 * induction.versions[1].cuts.len() + at.1;
-    2 * (pairs * MOST_CANDIDATES + candidate)
+    pairs * MOST_CANDIDATES + candidate
+}
+
+/// A value that a candidate asks for: of which version, and which of those that it asks for.
+type Wanted = (usize, usize, Operand);
+
+/// What a candidate asks for at a pair of cuts.
+fn wanted(induction: &Induction<'_>, at: (usize, usize), candidate: &Candidate) -> Vec<Wanted> {
+    let cuts = [at.0, at.1];
+    let base = |side: usize, n: usize| induction.versions[side].cuts[cuts[side]].state.bases[n].clone();
+    match candidate {
+        Candidate::Fixed { side, base: n } => vec![(*side, 0, base(*side, *n))],
+        Candidate::Defined { old } => vec![(0, 0, base(0, *old))],
+        Candidate::Related { old, new, .. } => vec![(0, 0, base(0, *old)), (1, 0, base(1, *new))],
+        Candidate::Fact { side, left, right, .. } => vec![(*side, 0, left.clone()), (*side, 1, right.clone())],
+        Candidate::Distance { old, new, .. } => {
+            let of = |side: usize, pair: &[Operand; 2]| [(side, 0, pair[0].clone()), (side, 1, pair[1].clone())];
+            [of(0, old), of(1, new)].concat()
+        }
+        Candidate::Multiple { new, .. } => vec![(1, 0, base(1, *new))],
+        Candidate::Folded { old, new, .. } => {
+            let lanes = new.iter().enumerate().map(|(part, n)| (1, part, base(1, *n)));
+            [(0, 0, base(0, *old))].into_iter().chain(lanes).collect()
+        }
+    }
 }
 
 /// Values of which candidates say something where a step begins, by version.
-fn facts_at(induction: &Induction<'_>, source: Source) -> [Vec<(usize, Operand)>; 2] {
+fn facts_at(induction: &Induction<'_>, source: Source) -> [Vec<((usize, usize), Operand)>; 2] {
     let mut asked = [vec![], vec![]];
     let Source::Cuts(at) = source else { return asked };
     for (n, candidate) in induction.invariants[&at].left() {
-        if let Candidate::Fact { side, left, right, .. } = candidate {
-            asked[*side].extend([(2 * n, left.clone()), (2 * n + 1, right.clone())]);
+        if matches!(candidate, Candidate::Fact { .. } | Candidate::Distance { .. }) {
+            for (side, part, operand) in wanted(induction, at, candidate) {
+                asked[side].push(((n, part), operand));
+            }
         }
     }
     asked
@@ -282,37 +342,51 @@ fn facts(s: &mut Script, induction: &Induction<'_>, source: Source, begun: [&Beg
     let Source::Cuts(at) = source else { return vec![] };
     let mut facts = vec![];
     for (n, candidate) in induction.invariants[&at].left() {
-        let Candidate::Fact { side, relation, .. } = candidate else { continue };
-        let value = |n: usize| begun[*side].values.iter().find(|(number, _)| *number == n).map(|(_, value)| *value);
-        if let (Some(left), Some(right)) = (value(2 * n), value(2 * n + 1)) {
-            let holds = s.apply(relation, &[left.bits, right.bits], Sort::Bool);
-            facts.push(s.or(&[left.poison, right.poison, holds]));
-        }
+        let value = |side: usize, part: usize| {
+            let asked = begun[side].values.iter().find(|(who, _)| *who == (n, part));
+            asked.map(|(_, value)| *value)
+        };
+        facts.extend(fact(s, candidate, value));
     }
     facts
+}
+
+/// What a candidate says that is about values of comparisons, of those values: by version and which it is.
+pub(super) fn fact(
+    s: &mut Script,
+    candidate: &Candidate,
+    value: impl Fn(usize, usize) -> Option<Value>,
+) -> Option<Expr> {
+    match candidate {
+        Candidate::Fact { side, relation, .. } => {
+            let (left, right) = (value(*side, 0)?, value(*side, 1)?);
+            let holds = s.apply(relation, &[left.bits, right.bits], Sort::Bool);
+            Some(s.or(&[left.poison, right.poison, holds]))
+        }
+        Candidate::Distance { turned, .. } => {
+            let [old, new] = [[value(0, 0)?, value(0, 1)?], [value(1, 0)?, value(1, 1)?]];
+            let new = if *turned { [new[1], new[0]] } else { new };
+            let [was, is] = [old, new].map(|[left, right]| {
+                let sort = Sort::Bits(left.bits.width());
+                s.apply("bvsub", &[left.bits, right.bits], sort)
+            });
+            let same = s.equal(was, is);
+            let poison = old.into_iter().chain(new).map(|value| value.poison);
+            let all: Vec<Expr> = poison.chain([same]).collect();
+            Some(s.or(&all))
+        }
+        _ => None,
+    }
 }
 
 /// What all candidates want to know where their cuts are reached.
 fn asked(induction: &Induction<'_>) -> Asked {
     let mut asked: Asked = [vec![], vec![]];
     for (at, invariant) in &induction.invariants {
-        let cuts = [at.0, at.1];
-        let bases = |side: usize| &induction.versions[side].cuts[cuts[side]].state.bases;
         for (n, candidate) in invariant.left() {
-            let number = number(induction, *at, n);
-            let mut ask = |side: usize, number: usize, operand: &Operand| {
-                asked[side].push(Request { cut: cuts[side], number, operand: operand.clone() });
-            };
-            match candidate {
-                Candidate::Fixed { side, base } => ask(*side, number, &bases(*side)[*base]),
-                Candidate::Related { old, new, .. } => {
-                    ask(0, number, &bases(0)[*old]);
-                    ask(1, number, &bases(1)[*new]);
-                }
-                Candidate::Fact { side, left, right, .. } => {
-                    ask(*side, number, left);
-                    ask(*side, number + 1, right);
-                }
+            let who = number(induction, *at, n);
+            for (side, part, operand) in wanted(induction, *at, candidate) {
+                asked[side].push(Request { cut: [at.0, at.1][side], who, part, operand });
             }
         }
     }

@@ -28,6 +28,8 @@ pub(super) enum CutAt {
 /// A place at which both versions are compared.
 pub(super) struct Cut {
     block: usize,
+    /// Where its loop begins.
+    pub(super) header: usize,
     /// The blocks of its loop.
     blocks: BTreeSet<usize>,
     /// What is known there.
@@ -44,7 +46,7 @@ pub(super) fn cuts(flow: &Flow<'_>, at: CutAt) -> Vec<Cut> {
             (CutAt::Inside, [only]) if leaves => *only,
             _ => one.header,
         };
-        Cut { block, blocks: one.blocks, state: state(flow, block, &live[block]) }
+        Cut { block, header: one.header, blocks: one.blocks, state: state(flow, block, &live[block]) }
     };
     flow.loops().into_iter().map(cut).collect()
 }
@@ -106,14 +108,28 @@ enum Place {
     Arrival(usize),
 }
 
+/// Where a region begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum RegionStart {
+    Entry,
+    /// A cut, and how many iterations of its loop belong to the region, at least one.
+    Cut {
+        cut: usize,
+        iterations: usize,
+    },
+}
+
 /// What is executed from the entry, or from a cut. The first iterations of a loop that is entered belong to it, as many
 /// as are `peeled`.
-pub(super) fn region(flow: &Flow<'_>, cuts: &[Cut], from: Option<usize>, peeled: usize) -> Result<Region, NotModelled> {
+pub(super) fn region(flow: &Flow<'_>, cuts: &[Cut], from: RegionStart, peeled: usize) -> Result<Region, NotModelled> {
     let around = |block: usize| (0..cuts.len()).filter(move |k| cuts[*k].blocks.contains(&block));
-    let passed = |block: usize| around(block).map(|cut| (cut, peeled.max(1))).collect();
     let start = match from {
-        Some(cut) => Place::Block(cuts[cut].block, passed(cuts[cut].block)),
-        None => Place::Block(0, BTreeMap::new()),
+        RegionStart::Cut { cut, .. } => {
+            let block = cuts[cut].block;
+            let passed = |k: usize| if k == cut { 0 } else { peeled };
+            Place::Block(block, around(block).map(|k| (k, passed(k))).collect())
+        }
+        RegionStart::Entry => Place::Block(0, BTreeMap::new()),
     };
     let mut builder = Builder { flow, cuts, from, peeled, nodes: vec![] };
     builder.grow(start)?;
@@ -124,7 +140,7 @@ pub(super) fn region(flow: &Flow<'_>, cuts: &[Cut], from: Option<usize>, peeled:
 struct Builder<'a> {
     flow: &'a Flow<'a>,
     cuts: &'a [Cut],
-    from: Option<usize>,
+    from: RegionStart,
     peeled: usize,
     nodes: Vec<Node>,
 }
@@ -161,7 +177,11 @@ impl Builder<'_> {
         let mut passed = passed.clone();
         if let Some(cut) = self.cuts.iter().position(|cut| cut.block == to) {
             let times = passed.entry(cut).or_default();
-            if *times >= self.peeled {
+            let most = match self.from {
+                RegionStart::Cut { cut: from, iterations } if from == cut => iterations - 1,
+                _ => self.peeled,
+            };
+            if *times >= most {
                 return Place::Arrival(cut);
             }
             *times += 1;
@@ -214,7 +234,7 @@ impl Builder<'_> {
             };
             let wanted = |name: &str| live[block].contains(name) || kept.contains(name);
             let (mut own, mut instructions) = self.joined(*node, &names, wanted);
-            let begins = self.from.is_some() && *node == 0;
+            let begins = self.from != RegionStart::Entry && *node == 0;
             for i in &self.flow.body.blocks[block].instructions {
                 let is_phi = matches!(i.shape, Shape::Phi(_));
                 if (is_phi && begins) || (!is_phi && arrives.is_some()) {
@@ -241,7 +261,10 @@ impl Builder<'_> {
     fn joined(&self, node: usize, names: &[Names], wanted: impl Fn(&str) -> bool) -> (Names, Vec<Instruction>) {
         let (mut own, mut phis) = (Names::new(), vec![]);
         let Some((first, others)) = self.nodes[node].preds.split_first() else {
-            let state = self.from.map(|cut| &self.cuts[cut].state);
+            let state = match self.from {
+                RegionStart::Entry => None,
+                RegionStart::Cut { cut, .. } => Some(&self.cuts[cut].state),
+            };
             let bases = state.iter().flat_map(|state| &state.bases).map(|base| base.text.clone());
             let computed = state.iter().flat_map(|state| &state.computed).filter_map(|i| i.result.clone());
             return (bases.chain(computed).map(|name| (name.clone(), name)).collect(), phis);

@@ -1,6 +1,6 @@
 //! Loops that are proved, and loops that must not be.
 
-use super::super::tests::of_definitions;
+use super::super::tests::{definitions_within, of_definitions};
 
 /// A loop that sums up what `BODY` makes of `%i` and `%s`, for `%i` from 0 below `%n`: tested before each iteration.
 fn counting(before: &str, body: &str) -> String {
@@ -226,4 +226,115 @@ fn loops_of_the_second_version_promise_no_more() {
     }
     let all = |text: String| text.replace(") {", ") mustprogress {");
     assert!(of_definitions(&all(module("unroll.disable")), &all(changed(module("mustprogress")))).proved);
+}
+
+/// A loop that does four iterations at once, and another one for the rest: what is done for `%i` four times and, behind
+/// that, what is computed of what came out.
+fn by_four(state: &str, body: &str, between: &str) -> String {
+    format!(
+        "define i32 @f(i32 noundef %n, i32 noundef %x, ptr noundef %p) {{
+         e:\n%c0 = icmp sgt i32 %n, 0\nbr i1 %c0, label %q, label %o
+         q:\n%w = zext nneg i32 %n to i64\n%few = icmp ult i32 %n, 4\nbr i1 %few, label %r, label %vh
+         vh:\n%m = and i64 %w, 2147483644\n%v0 = insertelement <4 x i32> poison, i32 %x, i64 0
+         %vx = shufflevector <4 x i32> %v0, <4 x i32> poison, <4 x i32> zeroinitializer\nbr label %vb
+         vb:\n%k = phi i64 [ 0, %vh ], [ %kn, %vb ]\n{state}
+         {body}\n%kn = add nuw i64 %k, 4\n%ck = icmp eq i64 %kn, %m\nbr i1 %ck, label %mid, label %vb
+         mid:\n{between}\n%cm = icmp eq i64 %m, %w\nbr i1 %cm, label %o, label %r
+         r:\n%i0 = phi i64 [ 0, %q ], [ %m, %mid ]\n%s0 = phi i32 [ 0, %q ], [ %sm, %mid ]\nbr label %b
+         b:\n%i = phi i64 [ %i0, %r ], [ %j, %b ]\n%s = phi i32 [ %s0, %r ], [ %t, %b ]
+         %a = getelementptr inbounds i32, ptr %p, i64 %i\nREST
+         %j = add nuw nsw i64 %i, 1\n%c = icmp eq i64 %j, %w\nbr i1 %c, label %o, label %b
+         o:\n%res = phi i32 [ 0, %e ], [ %sm, %mid ], [ %t, %b ]\nret i32 %res\n}}\n\
+         declare i32 @llvm.vector.reduce.add.v4i32(<4 x i32>)\n"
+    )
+}
+
+/// The same, one after the other.
+fn one_by_one(body: &str) -> String {
+    format!(
+        "define i32 @f(i32 noundef %n, i32 noundef %x, ptr noundef %p) {{
+         e:\n%c0 = icmp sgt i32 %n, 0\nbr i1 %c0, label %q, label %o
+         q:\n%w = zext nneg i32 %n to i64\nbr label %b
+         b:\n%i = phi i64 [ 0, %q ], [ %j, %b ]\n%s = phi i32 [ 0, %q ], [ %t, %b ]
+         %a = getelementptr inbounds i32, ptr %p, i64 %i\n{body}
+         %j = add nuw nsw i64 %i, 1\n%c = icmp eq i64 %j, %w\nbr i1 %c, label %o, label %b
+         o:\n%res = phi i32 [ 0, %e ], [ %t, %b ]\nret i32 %res\n}}\n"
+    )
+}
+
+const STORE: &str = "store i32 %x, ptr %a\n%t = add i32 0, 0";
+const STORE_FOUR: &str = "%ak = getelementptr inbounds i32, ptr %p, i64 %k\nstore <4 x i32> %vx, ptr %ak, align 4";
+const NOTHING: &str = "%sm = add i32 0, 0";
+const SUM: &str = "%v = load i32, ptr %a\n%t = add nsw i32 %s, %v";
+const LANES: &str = "%vs = phi <4 x i32> [ zeroinitializer, %vh ], [ %vt, %vb ]";
+const SUM_FOUR: &str = "%ak = getelementptr inbounds i32, ptr %p, i64 %k\n%vv = load <4 x i32>, ptr %ak, align 4
+                        %vt = add <4 x i32> %vv, %vs";
+const REDUCED: &str = "%sm = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %vt)";
+const COUNT: &str = "%h = trunc i64 %i to i32\n%u = add i32 %h, %x\nstore i32 %u, ptr %a\n%t = add i32 0, 0";
+const COUNTED: &str = "%vi = phi <4 x i32> [ <i32 0, i32 1, i32 2, i32 3>, %vh ], [ %vn, %vb ]";
+const COUNT_FOUR: &str = "%ak = getelementptr inbounds i32, ptr %p, i64 %k\n%vu = add <4 x i32> %vi, %vx
+                          store <4 x i32> %vu, ptr %ak, align 4
+                          %vn = add <4 x i32> %vi, <i32 4, i32 4, i32 4, i32 4>";
+
+/// What the proofs of these loops take is less.
+const AT_ONCE_STEPS: u64 = 6_000_000;
+
+/// Iterations of the second version are several of the first one.
+#[test]
+fn loops_that_do_several_iterations_at_once_are_proved() {
+    let unrolled = "%a0 = getelementptr inbounds i32, ptr %p, i64 %k\nstore i32 %x, ptr %a0
+                    %a1 = getelementptr inbounds i32, ptr %a0, i64 1\nstore i32 %x, ptr %a1
+                    %k2 = add nuw i64 %k, 2\n%a2 = getelementptr inbounds i32, ptr %p, i64 %k2\nstore i32 %x, ptr %a2
+                    %a3 = getelementptr inbounds i32, ptr %a2, i64 1\nstore i32 %x, ptr %a3";
+    for (old, state, body, between) in [
+        (STORE, "", unrolled, NOTHING),
+        (STORE, "", STORE_FOUR, NOTHING),
+        (SUM, LANES, SUM_FOUR, REDUCED),
+        (COUNT, COUNTED, COUNT_FOUR, NOTHING),
+    ] {
+        let (old, new) = (one_by_one(old), by_four(state, body, between).replace("REST", old));
+        let found = definitions_within(&old, &new, AT_ONCE_STEPS);
+        assert!(found.proved, "{old}{new}{found:?}");
+    }
+}
+
+#[test]
+fn loops_that_do_other_iterations_at_once_are_not_proved() {
+    for (old, state, body, between, changes) in [
+        // Beyond the end, or not to it.
+        (STORE, "", STORE_FOUR, NOTHING, ("and i64 %w, 2147483644", "add i64 %w, 3")),
+        (STORE, "", STORE_FOUR, NOTHING, ("[ %m, %mid ]", "[ %w, %mid ]")),
+        // More, or elsewhere, or more aligned than is known.
+        (STORE, "", STORE_FOUR, NOTHING, ("ptr %p, i64 %k\nstore", "ptr %p, i64 1\nstore")),
+        (STORE, "", STORE_FOUR, NOTHING, ("store <4 x i32> %vx, ptr %ak, align 4", "store <4 x i32> %vx, ptr %ak")),
+        (
+            STORE,
+            "",
+            STORE_FOUR,
+            NOTHING,
+            ("<4 x i32> zeroinitializer\nbr", "<4 x i32> <i32 0, i32 0, i32 1, i32 0>\nbr"),
+        ),
+        // Other sums.
+        (SUM, LANES, SUM_FOUR, REDUCED, ("[ zeroinitializer, %vh ]", "[ <i32 0, i32 0, i32 1, i32 0>, %vh ]")),
+        (SUM, LANES, SUM_FOUR, REDUCED, ("%vt = add <4 x i32>", "%vt = sub <4 x i32>")),
+        (SUM, LANES, SUM_FOUR, REDUCED, ("%vt = add <4 x i32>", "%vt = add nsw <4 x i32>")),
+        (SUM, LANES, SUM_FOUR, REDUCED, ("[ %sm, %mid ]\nbr label %b", "[ 0, %mid ]\nbr label %b")),
+        // Other numbers.
+        (COUNT, COUNTED, COUNT_FOUR, NOTHING, ("i32 0, i32 1, i32 2, i32 3", "i32 0, i32 2, i32 1, i32 3")),
+        (
+            COUNT,
+            COUNTED,
+            COUNT_FOUR,
+            NOTHING,
+            ("%vi, <i32 4, i32 4, i32 4, i32 4>", "%vi, <i32 4, i32 4, i32 4, i32 5>"),
+        ),
+        (COUNT, COUNTED, COUNT_FOUR, NOTHING, ("%vn = add <4", "%vn = add nuw nsw <4")),
+    ] {
+        let (from, to) = changes;
+        let text = by_four(state, body, between);
+        assert!(text.contains(from), "{from}");
+        let changed = text.replace(from, to).replace("REST", old);
+        let found = definitions_within(&one_by_one(old), &changed, AT_ONCE_STEPS);
+        assert!(!found.proved, "{from} -> {to}: {changed}");
+    }
 }

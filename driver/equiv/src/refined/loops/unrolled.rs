@@ -6,7 +6,7 @@ use super::super::region::Region;
 use super::super::symexec::{Choosing, Keys, Likeness, Start, behaviour};
 use super::super::{Decided, Inputs};
 use super::flow::Flow;
-use super::regions::{CutAt, cuts, region};
+use super::regions::{CutAt, RegionStart, cuts, region};
 use super::{Budget, Undecided};
 use crate::not_modelled::NotModelled;
 use rewright_llvm::body::Body;
@@ -44,7 +44,7 @@ pub(super) fn decide(pair: &Pair<'_>, solver: &mut Solver, budget: &mut Budget) 
 /// A body without loops whose ends are those of the function, or arrivals where another iteration would begin.
 fn written_out(body: &Body, iterations: usize) -> Result<Region, NotModelled> {
     let flow = Flow::new(body);
-    let region = region(&flow, &cuts(&flow, CutAt::Header), None, iterations)?;
+    let region = region(&flow, &cuts(&flow, CutAt::Header), RegionStart::Entry, iterations)?;
     match region.body.blocks.len() <= MOST_BLOCKS {
         true => Ok(region),
         false => Err("too many iterations".into()),

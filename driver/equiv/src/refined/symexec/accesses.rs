@@ -86,7 +86,10 @@ impl<'a> SymbolicExecutor<'a> {
                         self.s.bits(64, u128::from(bytes as u64))
                     }
                     None => {
-                        let index = self.s.sign_extend(value.bits, 64);
+                        let index = match self.is_loose(index) {
+                            true => self.s.sign_extend(value.bits, 64),
+                            false => self.widened(index, true, 64)?,
+                        };
                         steps.push(Step::Index(index, size));
                         let size = self.s.bits(64, size.into());
                         self.s.apply("bvmul", &[index, size], Sort::Bits(64))

@@ -79,8 +79,8 @@ pub(in super::super) struct Behaviour {
 pub(in super::super) struct Begun {
     /// What is known of it: that computing it was defined.
     pub(in super::super) known: Expr,
-    /// What has been asked for, if it is the same for each use.
-    pub(in super::super) values: Vec<(usize, Value)>,
+    /// What has been asked for, by who has asked and which it is, if it is the same for each use.
+    pub(in super::super) values: Vec<((usize, usize), Value)>,
 }
 
 /// A choice that a version has made of what it has read.
@@ -98,8 +98,8 @@ pub(in super::super) struct Chosen {
 pub(in super::super) struct Arrived {
     pub(in super::super) cut: usize,
     pub(in super::super) reached: Expr,
-    /// By who has asked.
-    pub(in super::super) values: Vec<(usize, Samples)>,
+    /// By who has asked, and which of the values that are asked for together.
+    pub(in super::super) values: Vec<((usize, usize), Samples)>,
 }
 
 /// A call that somebody may notice.

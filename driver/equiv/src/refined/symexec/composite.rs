@@ -3,14 +3,19 @@
 use super::super::lanes;
 use super::super::meaning::{Operation, is_float, width};
 use super::computed::Computed;
-use super::{SymbolicExecutor, Terms, Value};
+use super::{Local, SymbolicExecutor, Terms, Value};
 use crate::literals::{self, Literal};
-use rewright_llvm::body::{Instruction, Operand};
+use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Sort};
 use std::ops::Range;
 
-impl SymbolicExecutor<'_> {
+/// Is it an operation on two integers, the same in each lane?
+fn is_lane_by_lane(opcode: &str) -> bool {
+    ["add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr"].contains(&opcode)
+}
+
+impl<'a> SymbolicExecutor<'a> {
     /// The types of a type's lanes.
     pub(super) fn scalars(&self, ty: &Type) -> Terms<Vec<Type>> {
         lanes::scalars(&self.layout, ty)
@@ -38,6 +43,49 @@ impl SymbolicExecutor<'_> {
             ("bitcast", [value]) if *from != i.ty => self.recast(value, &i.ty).map(Computed::plain),
             _ => self.by_lane(i, &args, |operation, from| operation.instruction(&i.opcode, from), from),
         }
+    }
+
+    /// The lane that an instruction takes from a vector that is computed anew: a use of this one is none of the others.
+    pub(super) fn extracted_lane(&mut self, i: &Instruction, operands: &[Operand]) -> Terms<Option<Value>> {
+        let ("extractelement", [whole, index]) = (i.opcode.as_str(), operands) else { return Ok(None) };
+        match (&whole.ty, index.text.parse::<usize>()) {
+            (Type::Vector(lanes, _), Ok(n)) if n < *lanes as usize && self.is_loose(whole) => {
+                self.lane(whole, n).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A lane of a vector.
+    fn lane(&mut self, whole: &Operand, n: usize) -> Terms<Value> {
+        let missing = || format!("lane {n} of {}", whole.text);
+        let (i, at) = match self.locals.get(whole.text.as_str()) {
+            Some(Local::Leaf(lanes)) => {
+                let leaf = *lanes.get(n).ok_or_else(missing)?;
+                return Ok(self.use_of(leaf));
+            }
+            Some(Local::PerUse) => *self.made.get(whole.text.as_str()).ok_or_else(missing)?,
+            _ => return self.lanes(whole)?.get(n).copied().ok_or_else(|| missing().into()),
+        };
+        let index = |operand: &Operand| operand.text.parse::<usize>().ok();
+        match &i.shape {
+            Shape::Plain(operands) => match (i.opcode.as_str(), operands.as_slice()) {
+                ("insertelement", [_, lane, at]) if index(at) == Some(n) => return self.operand(lane),
+                ("insertelement", [others, _, at]) if index(at).is_some() => return self.lane(others, n),
+                (opcode, [x, y]) if x.ty == i.ty && y.ty == i.ty && is_lane_by_lane(opcode) => {
+                    self.left = self.left.checked_sub(1).ok_or("too many values that depend on `undef`")?;
+                    let args = [self.lane(x, n)?, self.lane(y, n)?];
+                    let types = self.scalars(&i.ty)?;
+                    let ty = types.get(n).ok_or_else(missing)?;
+                    let is_first = self.choosing.is_first();
+                    let operation = Operation { s: self.s, flags: &i.flags, args: &args, ty, is_first };
+                    return Ok(operation.instruction(&i.opcode, ty)?.value);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        self.computed(i, at)?.lanes.get(n).copied().ok_or_else(|| missing().into())
     }
 
     /// Which lanes a part of an aggregate has.

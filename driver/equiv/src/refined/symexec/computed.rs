@@ -49,8 +49,18 @@ impl<'a> SymbolicExecutor<'a> {
                 if i.metadata.iter().any(|(kind, _)| kind == "!fpmath") {
                     return Err("`!fpmath`".into());
                 }
+                if let Some(lane) = self.extracted_lane(i, operands)? {
+                    return Ok(Computed::plain(vec![lane]));
+                }
                 let args = self.values(&i.opcode, operands)?;
-                self.of_parts(i, operands, args)
+                let mut computed = self.of_parts(i, operands, args)?;
+                if let ("sext" | "zext", [narrow], [lane]) =
+                    (i.opcode.as_str(), operands.as_slice(), computed.lanes.as_mut_slice())
+                    && !self.is_loose(narrow)
+                {
+                    lane.bits = self.widened(narrow, i.opcode == "sext", lane.bits.width())?;
+                }
+                Ok(computed)
             }
             Shape::Call { callee: Some(callee), args, bundles: false, .. } if callee.starts_with("@llvm.") => {
                 let values = args.iter().map(|o| self.lanes(o)).collect::<Terms<Vec<Vec<Value>>>>()?;

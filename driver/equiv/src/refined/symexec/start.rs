@@ -21,8 +21,8 @@ pub(in super::super) struct Start<'a> {
     pub(in super::super) arrivals: &'a [Arrival],
     /// What is asked there.
     pub(in super::super) requests: &'a [Request],
-    /// What is asked where it begins, with the numbers of who asks.
-    pub(in super::super) begun: &'a [(usize, Operand)],
+    /// What is asked where it begins: who asks, and which of the values that are asked for together.
+    pub(in super::super) begun: &'a [((usize, usize), Operand)],
     /// Choices that the other version has made of what it has read.
     pub(in super::super) like: &'a [Chosen],
     /// By access: an address that is known to be its own wherever it is made.
@@ -35,7 +35,9 @@ pub(in super::super) struct Start<'a> {
 pub(in super::super) struct Request {
     pub(in super::super) cut: usize,
     /// Who asks.
-    pub(in super::super) number: usize,
+    pub(in super::super) who: usize,
+    /// Which of the values that are asked for together.
+    pub(in super::super) part: usize,
     /// A base of the cut, what is computed there, a parameter or a constant.
     pub(in super::super) operand: Operand,
 }
@@ -108,19 +110,19 @@ impl<'a> SymbolicExecutor<'a> {
         for request in start.requests.iter().filter(|request| request.cut == arrival.cut) {
             let Operand { ty, text } = request.operand.clone();
             let text = arrival.names.get(&text).cloned().unwrap_or(text);
-            values.push((request.number, self.carried(&Operand { ty, text }, request.number)?));
+            values.push(((request.who, request.part), self.carried(&Operand { ty, text }, request.who)?));
         }
         self.arrived.push(Arrived { cut: arrival.cut, reached: self.reached[block], values });
         Ok(())
     }
 
     /// A value that goes on to a cut, twice if it is computed anew.
-    fn carried(&mut self, operand: &Operand, number: usize) -> Terms<Samples> {
+    fn carried(&mut self, operand: &Operand, who: usize) -> Terms<Samples> {
         if !self.is_loose(operand) {
             return self.operand(operand).map(|value| [value; 2]);
         }
         let mut sample = |n: usize| {
-            let outer = std::mem::replace(&mut self.within, format!("carried {number} sample {n}"));
+            let outer = std::mem::replace(&mut self.within, format!("carried {who} sample {n}"));
             let value = self.operand(operand);
             self.within = outer;
             value
