@@ -54,6 +54,9 @@ mod writers;
 
 pub use affine::{Affine, Var};
 pub use assumption::{Assumption, AssumptionError};
+pub use constraint::Constraint;
+pub use contained::touches_no_more;
+pub use predicate::{Conjunction, Decider};
 use rustc_hash::FxHashMap;
 pub use value::{Pool, Value, ValueId};
 

@@ -60,7 +60,7 @@ impl Affine {
     fn add_term(&mut self, monomial: Monomial, coefficient: i128) {
         let entry = self.terms.entry(monomial.clone()).or_insert(0);
         *entry = entry.saturating_add(coefficient);
-        self.broken |= entry.abs() >= LIMIT;
+        self.broken |= entry.saturating_abs() >= LIMIT;
         if *entry == 0 {
             self.terms.remove(&monomial);
         }
@@ -353,7 +353,7 @@ impl Affine {
 
 /// The greatest common divisor; 0 only of zeros.
 pub(super) fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.abs(), b.abs());
+    let (mut a, mut b) = (a.saturating_abs(), b.saturating_abs());
     while b != 0 {
         (a, b) = (b, a % b);
     }

@@ -4,29 +4,35 @@ use super::affine::{Affine, Var};
 
 /// `expr = 0` or `expr >= 0`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Constraint {
-    pub(crate) expr: Affine,
-    pub(crate) equality: bool,
+pub struct Constraint {
+    /// What is compared with zero.
+    pub expr: Affine,
+    /// Whether it is zero.
+    pub equality: bool,
 }
 
 impl Constraint {
     /// `a >= b`.
-    pub(crate) fn at_least(a: &Affine, b: &Affine) -> Self {
+    #[must_use]
+    pub fn at_least(a: &Affine, b: &Affine) -> Self {
         Constraint { expr: a.plus(-1, b), equality: false }
     }
 
     /// `a < b`.
-    pub(crate) fn less(a: &Affine, b: &Affine) -> Self {
+    #[must_use]
+    pub fn less(a: &Affine, b: &Affine) -> Self {
         Constraint::at_least(b, &a.offset(1))
     }
 
     /// `a = b`.
-    pub(crate) fn equal(a: &Affine, b: &Affine) -> Self {
+    #[must_use]
+    pub fn equal(a: &Affine, b: &Affine) -> Self {
         Constraint { expr: a.plus(-1, b), equality: true }
     }
 
     /// The cases in which the constraint does not hold; they exclude each other.
-    pub(crate) fn negated(&self) -> Vec<Constraint> {
+    #[must_use]
+    pub fn negated(&self) -> Vec<Constraint> {
         let below = Constraint { expr: self.expr.times(-1).offset(-1), equality: false };
         if !self.equality {
             return vec![below];
@@ -35,12 +41,14 @@ impl Constraint {
     }
 
     /// With variables replaced.
-    pub(crate) fn replace(&self, of: &dyn Fn(Var) -> Option<Affine>) -> Self {
+    #[must_use]
+    pub fn replace(&self, of: &dyn Fn(Var) -> Option<Affine>) -> Self {
         Constraint { expr: self.expr.replace(of), equality: self.equality }
     }
 
     /// Whether the constraint holds for all values, as its text says.
-    pub(crate) fn is_trivial(&self) -> bool {
+    #[must_use]
+    pub fn is_trivial(&self) -> bool {
         self.expr.as_constant().is_some_and(|c| if self.equality { c == 0 } else { c >= 0 })
     }
 }

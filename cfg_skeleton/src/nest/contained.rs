@@ -7,9 +7,27 @@ use super::access::{Access, ExecutionPoint, Kind, Program, cell, own_point};
 use super::affine::Affine;
 use super::certificate::{Instance, Touched, polynomials};
 use super::constraint::Constraint;
+use super::flatten::flatten;
 use super::predicate::{Conjunction, Decider, without};
+use super::sizes;
 use super::writers::{MAX_CANDIDATES, Reading, guesses};
-use super::{ArrayId, ArrayKind, Line};
+use super::{ArrayId, ArrayKind, Assumption, Line, Names, Nest, Pool};
+
+/// Whether each cell that the second nest touches is one that the first nest touches, too, whatever sizes are for which
+/// the assumptions hold.
+pub fn touches_no_more(
+    pool: &mut Pool,
+    names: &mut Names,
+    [before, after]: [&Nest; 2],
+    assumed: &[Assumption],
+    budget: u64,
+) -> bool {
+    let mut program = |nest: &Nest| flatten(nest, pool, names).and_then(|flat| Program::new(&flat, false)).ok();
+    let (Some(first), Some(second)) = (program(before), program(after)) else { return false };
+    let mut context = sizes::facts(&before.sizes);
+    context.extend(assumed.iter().filter_map(|assumption| assumption.constraint(&before.sizes)));
+    outside(&first, &second, &mut Decider::new(budget), &context, (false, &mut vec![])).is_none()
+}
 
 /// The first access of `after` that may be out of bounds. `before` is a program whose domains claim no bounds.
 ///

@@ -5,11 +5,11 @@ use super::constraint::Constraint;
 use super::omega;
 
 /// All constraints hold.
-pub(crate) type Conjunction = Vec<Constraint>;
+pub type Conjunction = Vec<Constraint>;
 
 /// Decides conjunctions and counts the work.
 #[derive(Debug)]
-pub(crate) struct Decider {
+pub struct Decider {
     /// Steps that are left.
     pub(crate) budget: u64,
     /// Questions so far.
@@ -17,18 +17,20 @@ pub(crate) struct Decider {
 }
 
 impl Decider {
-    pub(crate) fn new(budget: u64) -> Self {
+    /// One that may do so many steps.
+    #[must_use]
+    pub fn new(budget: u64) -> Self {
         Decider { budget, questions: 0 }
     }
 
     /// Whether the conjunction certainly has no solution.
-    pub(crate) fn impossible(&mut self, constraints: &[Constraint]) -> bool {
+    pub fn impossible(&mut self, constraints: &[Constraint]) -> bool {
         self.questions += 1;
         omega::solve(constraints, &mut self.budget) == omega::Solutions::None
     }
 
     /// Whether `fact` certainly follows from `given`.
-    pub(crate) fn implies(&mut self, given: &[Constraint], fact: &Constraint) -> bool {
+    pub fn implies(&mut self, given: &[Constraint], fact: &Constraint) -> bool {
         if fact.is_trivial() || given.contains(fact) {
             return true;
         }

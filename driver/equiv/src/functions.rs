@@ -16,7 +16,7 @@ mod session;
 mod shape;
 mod terms;
 
-use crate::Config;
+use crate::{Config, raised};
 use rewright_cfg_skeleton::ir::interp::{Memory, Outcome};
 use rewright_cfg_skeleton::ir::{Function, PayloadId};
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
@@ -61,7 +61,15 @@ pub fn compare(
         return runs::on(before, after, input);
     }
     let evidence = runs::compare(before, after, config);
-    if evidence.refuted.is_some() { evidence } else { prover.decide([before, after], config, evidence) }
+    if evidence.refuted.is_some() {
+        return evidence;
+    }
+    let mut evidence = prover.decide([before, after], config, evidence);
+    let is_open = evidence.proved.is_none() && evidence.refuted.is_none();
+    if is_open && [before, after].into_iter().any(induction::has_loops) {
+        raised::words::compare([before, after]).note(&mut evidence);
+    }
+    evidence
 }
 
 /// How types of arguments or results differ.

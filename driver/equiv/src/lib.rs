@@ -7,7 +7,8 @@
 //! * [`replayed`]: both texts are run by an interpreter of LLVM IR that knows poison and undefined behaviour;
 //! * [`refined`]: an SMT solver is asked, by LLVM's semantics with poison, about small functions;
 //! * [`interpreted`]: both are imported and run in our interpreter, what is opaque made up;
-//! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up.
+//! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up;
+//! * [`raised`]: both become nests of loops, where loops count and addresses are affine.
 //!
 //! What they find is evidence, of which [`verdict`] makes one verdict. An answer of the solver is an input to be
 //! replayed, and the last two never refute.
@@ -33,6 +34,8 @@ mod modules;
 pub mod nests;
 mod not_modelled;
 mod promises;
+mod raise;
+mod raised;
 mod refined;
 pub mod replay;
 mod replayed;
@@ -79,6 +82,8 @@ pub enum Method {
     Compiled,
     /// By an SMT solver, with poison and what is undefined; loops by induction
     Refined,
+    /// As nests of loops that count, where nothing else decides: accesses in another order
+    Nests,
 }
 
 /// How much to try.
@@ -214,7 +219,7 @@ pub enum ValidateError {
 impl Method {
     /// Does it need packs, which say what operations mean?
     pub fn needs_packs(self) -> bool {
-        matches!(self, Method::Interpreted | Method::Compiled)
+        matches!(self, Method::Interpreted | Method::Compiled | Method::Nests)
     }
 }
 
@@ -249,10 +254,11 @@ pub fn validate(
             Method::Interpreted => interpreted::compare(llvm.ok_or(ValidateError::Packs)?, &files, config),
             Method::Compiled => compiled::compare(llvm.ok_or(ValidateError::Packs)?, &files, config)?,
             Method::Refined => solved(&files, refined::compare(&files, config)?, config, &mut evidence),
+            Method::Nests => raised::llvm::compare(llvm.ok_or(ValidateError::Packs)?, &files, &mut evidence),
         };
         let tally = report.methods.entry(*method).or_default();
         for (seen, evidence) in seen.into_iter().zip(&mut evidence) {
-            if method.needs_packs() {
+            if matches!(method, Method::Interpreted | Method::Compiled) {
                 tested(*method, &seen, evidence);
             }
             tally.runs += seen.runs;

@@ -231,6 +231,7 @@ fn seen(text: &mut String, method: Method, Tally { compared, runs, open, .. }: &
     let (each, done) = match method {
         Method::Replayed | Method::Interpreted | Method::Compiled => ("input", "compared"),
         Method::Refined => ("question", "decided"),
+        Method::Nests => ("pair", "decided"),
     };
     let functions = count(*compared as usize, "function");
     let by = count(*runs as usize, each);

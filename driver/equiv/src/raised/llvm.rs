@@ -1,0 +1,225 @@
+//! Functions of LLVM IR as nests: what the text promises beside the imported function.
+
+use super::{Licence, Shown, Subject, decide};
+use crate::annotations::essence;
+use crate::annotations::table::AnnotationTarget;
+use crate::metadata::Nodes;
+use crate::modules::Version;
+use crate::raise::{Accessed, Source};
+use crate::{Files, Seen, headers};
+use rewright_cfg_skeleton::ir::{InstId, Value};
+use rewright_cfg_skeleton::verdict::Evidence;
+use rewright_llvm::body::{Instruction, MemoryAccess, Shape};
+use rewright_llvm::import::{Imported, Source as Origin};
+use rewright_llvm::layout::alignment_of;
+use rewright_llvm::optimise::LlvmOptimiser;
+use rewright_llvm::types::Type;
+use rewright_typeprop::Universe;
+
+/// Words before a call that say nothing of its result.
+const OF_CALLS: [&str; 3] = ["tail", "notail", "musttail"];
+
+/// How promises of types begin.
+const OF_TYPES: &str = "!tbaa(";
+
+/// How those of alignments do.
+const ALIGN: &str = "align ";
+
+/// Compares pairs of two files of which nothing is decided yet, where loops are in both.
+pub(crate) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, evidence: &mut [Evidence]) -> Vec<Seen> {
+    let is_open = |pair: usize| evidence[pair].proved.is_none() && evidence[pair].refuted.is_none();
+    let open: Vec<usize> = (0..files.pairs.len()).filter(|pair| is_open(*pair)).collect();
+    let (old, universe) = llvm.import(files.before, |i| open.iter().any(|pair| files.pairs[*pair].0 == i));
+    let (new, universe_after) = llvm.import(files.after, |j| open.iter().any(|pair| files.pairs[*pair].1 == j));
+    let mut all: Vec<Seen> = files.pairs.iter().map(|_| Seen::default()).collect();
+    for pair in open {
+        let (i, j) = files.pairs[pair];
+        let (before, after) = match (&old[i], &new[j]) {
+            (Some(Ok(before)), Some(Ok(after))) => (before, after),
+            (Some(Err(reason)), _) | (_, Some(Err(reason))) => {
+                all[pair].not_compared(reason);
+                Shown::Nothing(reason.to_string()).note(&mut evidence[pair]);
+                continue;
+            }
+            _ => continue,
+        };
+        let versions = files.versions(pair);
+        let [first, second] = [Text::new(versions[0], before), Text::new(versions[1], after)];
+        match first.with(&second, [&universe, &universe_after]) {
+            Shown::Nothing(reason) => {
+                all[pair].not_compared(&reason);
+                Shown::Nothing(reason).note(&mut evidence[pair]);
+            }
+            shown => {
+                all[pair].runs += 1;
+                shown.note(&mut evidence[pair]);
+            }
+        }
+    }
+    all
+}
+
+/// A version and its text.
+struct Text<'a> {
+    version: Version<'a>,
+    imported: &'a Imported,
+    nodes: Nodes<'a>,
+}
+
+impl<'a> Text<'a> {
+    fn new(version: Version<'a>, imported: &'a Imported) -> Self {
+        Text { version, imported, nodes: Nodes::new(version.file()) }
+    }
+
+    fn with(&self, after: &Text<'_>, universes: [&Universe; 2]) -> Shown {
+        if let Err(reason) = headers::compare(self.version, after.version, Some(&after.imported.body)) {
+            return Shown::Nothing(reason.to_string());
+        }
+        if self.imported.payloads.leaves != after.imported.payloads.leaves {
+            return Shown::Nothing("versions mention other globals or constants".into());
+        }
+        for text in [self, after] {
+            if let Some(reason) = text.out_of_scope() {
+                return Shown::Nothing(reason.into());
+            }
+        }
+        let [before, universe_after] = universes;
+        let subjects = [
+            Subject { function: &self.imported.function, universe: before, source: self },
+            Subject { function: &after.imported.function, universe: universe_after, source: after },
+        ];
+        decide(subjects, &Promised { first: self, second: after })
+    }
+
+    /// What the imported function does not tell.
+    fn out_of_scope(&self) -> Option<&'static str> {
+        let payloads = &self.imported.payloads;
+        if payloads.leaves.iter().any(|leaf| leaf.ty != Type::Ptr || !leaf.text.starts_with('@')) {
+            return Some("a constant that is no number");
+        }
+        if !payloads.narrowed.is_empty() || !payloads.structures.is_empty() {
+            return Some("a call");
+        }
+        let mut all = self.imported.body.blocks.iter().flat_map(|block| &block.instructions);
+        all.find_map(|i| match &i.shape {
+            Shape::Phi(_) if !i.flags.is_empty() => Some("a phi with flags"),
+            // It chooses a value for what has none.
+            _ if i.opcode == "freeze" => Some("a freeze"),
+            shape if shape.is_terminator() && !self.promises_of(i).is_empty() => {
+                Some("metadata of a branch that promises something")
+            }
+            _ => None,
+        })
+    }
+
+    /// What metadata of an instruction promise, types of accesses (`!tbaa`) among them.
+    fn promises_of(&self, i: &Instruction) -> Vec<String> {
+        let mut written: Vec<String> = vec![];
+        for (kind, node) in &i.metadata {
+            if kind == "!llvm.loop" {
+                let promises = self.nodes.loop_promises(node);
+                written.extend(promises.into_iter().filter(|p| !p.contains(crate::metadata::MUST_PROGRESS)));
+            } else {
+                written.push(format!("{kind} {}", self.nodes.whole(node)));
+            }
+        }
+        essence(AnnotationTarget::Metadata, &written)
+    }
+
+    fn instruction(&self, inst: InstId) -> Option<(&Instruction, bool)> {
+        let source = self.imported.payloads.sources.get(inst.index())?;
+        let (block, at) = source.position()?;
+        let is_whole = matches!(source, Origin::Instruction(_));
+        Some((&self.imported.body.blocks[block].instructions[at], is_whole))
+    }
+
+    fn alignment(&self, inst: InstId) -> Option<u64> {
+        let (i, _) = self.instruction(inst)?;
+        let (access, ty): (MemoryAccess, &Type) = match &i.shape {
+            Shape::Load(_, access) => (*access, &i.ty),
+            Shape::Store(value, _, access) => (*access, &value.ty),
+            _ => return None,
+        };
+        alignment_of(access, ty, self.version.file())
+    }
+}
+
+impl Source for Text<'_> {
+    fn promises(&self, inst: InstId) -> Vec<String> {
+        let Some((i, is_whole)) = self.instruction(inst) else { return vec![] };
+        let function = &self.imported.function;
+        // Parts of an address that are numbers are promised nothing.
+        if !is_whole && !function.inst(inst).results.iter().any(|value| self.is_address(*value)) {
+            return vec![];
+        }
+        let mut promises: Vec<String> =
+            i.flags.iter().filter(|flag| !OF_CALLS.contains(&flag.as_str())).cloned().collect();
+        if let Shape::Call { promises: arguments, .. } = &i.shape {
+            promises.extend(arguments.iter().flatten().filter(|a| *a != "immarg").cloned());
+        }
+        if !matches!(i.shape, Shape::Load(..) | Shape::Store(..)) {
+            promises.extend(self.promises_of(i));
+        }
+        promises
+    }
+
+    fn address(&self, inst: InstId) -> Option<Value> {
+        let (i, _) = self.instruction(inst)?;
+        let (Shape::Load(address, _) | Shape::Store(_, address, _)) = &i.shape else { return None };
+        self.imported.payloads.locals.get(&address.text).copied()
+    }
+
+    fn is_address(&self, value: Value) -> bool {
+        self.imported.payloads.types.get(value.index()) == Some(&Type::Ptr)
+    }
+
+    fn name(&self, parameter: usize) -> String {
+        let parameters = &self.version.definition.parameters;
+        match parameters.get(parameter) {
+            Some(parameter) => parameter.name.clone(),
+            None => self.imported.payloads.leaves[parameter - parameters.len()].text.clone(),
+        }
+    }
+
+    fn may_be_poison(&self, parameter: usize) -> bool {
+        let found = self.version.definition.parameters.get(parameter);
+        found.is_some_and(|parameter| !parameter.attributes.iter().any(|a| a == "noundef"))
+    }
+}
+
+/// What the first version says, and the second one promises.
+struct Promised<'a> {
+    first: &'a Text<'a>,
+    second: &'a Text<'a>,
+}
+
+impl Licence for Promised<'_> {
+    fn is_apart(&self, parameter: u32) -> bool {
+        let found = self.first.version.definition.parameters.get(parameter as usize);
+        found.is_some_and(|parameter| parameter.attributes.iter().any(|a| a == "noalias"))
+    }
+
+    fn has_poison(&self) -> bool {
+        true
+    }
+
+    fn promises(&self, access: &Accessed) -> Result<Vec<String>, String> {
+        let (i, _) = self.second.instruction(access.inst).ok_or("an access without text")?;
+        let mut promises = self.second.promises_of(i);
+        // Of a value that is read, the first version may say it at another time only.
+        if let Some(other) = promises.iter().find(|promise| !promise.starts_with(OF_TYPES)) {
+            return Err(format!("the second version promises `{other}` of an access"));
+        }
+        let align = self.second.alignment(access.inst).ok_or("an alignment that is not known")?;
+        promises.push(format!("{ALIGN}{align}"));
+        Ok(promises)
+    }
+
+    fn keeps(&self, access: &Accessed, promise: &str) -> bool {
+        if let Some(align) = promise.strip_prefix(ALIGN) {
+            let least = align.parse().unwrap_or(u64::MAX);
+            return least == 1 || self.first.alignment(access.inst).is_some_and(|align| align >= least);
+        }
+        self.first.instruction(access.inst).is_some_and(|(i, _)| self.first.promises_of(i).iter().any(|p| p == promise))
+    }
+}
