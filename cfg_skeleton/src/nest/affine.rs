@@ -119,8 +119,8 @@ impl Affine {
     /// The polynomial divided by `divisor`, rounded down; broken if the divisor is not positive.
     #[must_use]
     pub fn floor_div(&self, divisor: i128) -> Self {
-        if divisor <= 0 {
-            return Affine { broken: true, ..self.clone() };
+        if divisor <= 0 || self.broken {
+            return Affine { broken: true, ..Affine::default() };
         }
         let mut whole = Affine { broken: self.broken, ..Affine::default() };
         let mut rest = Affine { broken: self.broken, ..Affine::default() };
