@@ -197,7 +197,8 @@ impl Raiser<'_> {
         loose.sort();
         loose.dedup();
         let name = function.name.clone();
-        let nest = Nest { name, arguments, sizes, arrays, items, results, lines: FxHashMap::default(), parallel: vec![] };
+        let nest =
+            Nest { name, arguments, sizes, arrays, items, results, lines: FxHashMap::default(), parallel: vec![] };
         Ok(Raised { nest, promised, accesses, counted: positions, loose })
     }
 

@@ -191,7 +191,8 @@ const MOST_PARTS: u64 = 64;
 /// smallest of those, within one. They are of one object, and so is what lies between them.
 fn covered_in_parts(s: &mut Script, access: &Access, others: &[&Access]) -> Option<Expr> {
     let smaller = others.iter().map(|other| other.bytes).filter(|bytes| (1..access.bytes).contains(bytes));
-    let bytes = smaller.min().filter(|bytes| access.bytes % bytes == 0 && access.bytes / bytes <= MOST_PARTS)?;
+    let bytes =
+        smaller.min().filter(|bytes| access.bytes.is_multiple_of(*bytes) && access.bytes / bytes <= MOST_PARTS)?;
     let parts = (0..access.bytes / bytes).map(|n| {
         let covers = others.iter().filter(|other| other.bytes >= bytes);
         let all: Vec<Expr> = covers.map(|other| part_covered(s, access, n * bytes, bytes, other)).collect();

@@ -265,7 +265,7 @@ fn folds(cut: &CutVersion<'_>, bases: [&Vec<Operand>; 2]) -> Vec<Candidate> {
     }
     let mut found = vec![];
     for (old, base) in bases[0].iter().enumerate().filter(|(_, base)| matches!(base.ty, Type::Int(_))) {
-        let uses = |i: &&Instruction| i.template.holes.iter().any(|hole| *hole == base.text);
+        let uses = |i: &&Instruction| i.template.holes.contains(&base.text);
         let users: Vec<&str> =
             cut.flow.body.blocks.iter().flat_map(|b| &b.instructions).filter(uses).map(|i| i.opcode.as_str()).collect();
         for by in FOLDS.into_iter().filter(|by| users.contains(by)) {

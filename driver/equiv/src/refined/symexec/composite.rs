@@ -68,8 +68,8 @@ impl<'a> SymbolicExecutor<'a> {
             _ => return self.lanes(whole)?.get(n).copied().ok_or_else(|| missing().into()),
         };
         let index = |operand: &Operand| operand.text.parse::<usize>().ok();
-        match &i.shape {
-            Shape::Plain(operands) => match (i.opcode.as_str(), operands.as_slice()) {
+        if let Shape::Plain(operands) = &i.shape {
+            match (i.opcode.as_str(), operands.as_slice()) {
                 ("insertelement", [_, lane, at]) if index(at) == Some(n) => return self.operand(lane),
                 ("insertelement", [others, _, at]) if index(at).is_some() => return self.lane(others, n),
                 (opcode, [x, y]) if x.ty == i.ty && y.ty == i.ty && is_lane_by_lane(opcode) => {
@@ -82,8 +82,7 @@ impl<'a> SymbolicExecutor<'a> {
                     return Ok(operation.instruction(&i.opcode, ty)?.value);
                 }
                 _ => {}
-            },
-            _ => {}
+            }
         }
         self.computed(i, at)?.lanes.get(n).copied().ok_or_else(|| missing().into())
     }
