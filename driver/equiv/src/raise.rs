@@ -15,6 +15,7 @@
 
 mod access;
 mod control;
+mod counting;
 mod data;
 mod facts;
 mod integer;

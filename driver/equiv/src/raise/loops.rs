@@ -8,13 +8,12 @@
 //! What else a loop carries goes through cells: written before it, read at the head of each iteration, written at its end.
 
 use super::control::End;
+use super::counting::{Carried, Counting};
 use super::scalar::{Pointer, Val};
 use super::trips::Trips;
 use super::{Found, NO_LINE, Raiser, type_name};
 use rewright_cfg_skeleton::ir::{BlockId, Edge, EdgeArg, Function, InstKind, LoopId, Terminator, Value};
-
-use rewright_cfg_skeleton::nest::{Affine, ArrayId, Constraint, For, Item, Var};
-
+use rewright_cfg_skeleton::nest::{Affine, ArrayId, Constraint, For, Item};
 use rustc_hash::FxHashSet;
 
 /// The function with one block for all back edges of a loop, which does nothing else.
@@ -38,34 +37,6 @@ pub(super) fn with_latches(function: &Function) -> Function {
         }
     }
     function
-}
-
-/// A loop to be.
-pub(super) struct Counting {
-    pub(super) header: BlockId,
-    pub(super) latch: BlockId,
-    /// The block that leaves it, its edge out, and its edge further.
-    pub(super) test: BlockId,
-    pub(super) out: Edge,
-    pub(super) further: Edge,
-    /// The value that is tested, and whether the loop goes on if that is not zero.
-    pub(super) cond: Value,
-    pub(super) goes_on_if: bool,
-    pub(super) at_top: bool,
-    pub(super) var: Var,
-    /// Of each parameter of the header.
-    pub(super) carried: Vec<Carried>,
-}
-
-/// What a parameter of a header is.
-#[derive(Clone, Debug)]
-pub(super) enum Carried {
-    /// A number that each iteration adds a constant to.
-    Counter(Val),
-    /// The same in all iterations.
-    Fixed(Option<Val>),
-    /// Anything else.
-    Cell(ArrayId),
 }
 
 impl Raiser<'_> {

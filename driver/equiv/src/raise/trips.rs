@@ -2,7 +2,7 @@
 //!
 //! The counter that is tested is shown to be in range at each test: until then the integers and the function agree.
 
-use super::loops::{Carried, Counting};
+use super::counting::{Carried, Counting};
 use super::scalar::Val;
 use super::{Found, NoNest, Raiser};
 use rewright_cfg_skeleton::ir::{BlockId, Definition, EdgeArg, InstKind, LoopId, Value};

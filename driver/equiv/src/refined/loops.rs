@@ -22,6 +22,7 @@
 
 mod beginning;
 mod bounds;
+mod candidate;
 mod claims;
 mod flow;
 mod invariants;

@@ -3,8 +3,7 @@
 use super::super::inputs::Leaf;
 use super::super::meaning::{Value, width};
 use super::super::region::State;
-use super::claims::{fold, folded, multiple};
-use super::invariants::Candidate;
+use super::candidate::{Candidate, fold, folded, multiple};
 use super::scalarised;
 use super::{Induction, NotModelled};
 use rewright_llvm::body::Operand;

@@ -4,7 +4,7 @@
 use super::super::super::modules::Version;
 use super::super::region::State;
 use super::CutVersion;
-use super::invariants::Candidate;
+use super::candidate::Candidate;
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
 

@@ -1,11 +1,9 @@
 //! What a step of the induction claims, each claim with a variable that says whether an answer breaks it.
 
-use super::super::meaning::Value;
 use super::super::refines::{Without, memories_refine};
 use super::super::symexec::{Behaviour, Samples};
 use super::NotModelled;
-use super::invariants::Candidate;
-use super::question::fact;
+use super::candidate::{Candidate, fact, folded, multiple};
 use rewright_smt::{Expr, Script, Sort};
 
 pub(super) struct Claims<'s> {
@@ -102,30 +100,4 @@ impl<'s> Claims<'s> {
         }
         Ok(s.and(&all))
     }
-}
-
-/// When a value that is not poison is a multiple of a number.
-pub(super) fn multiple(s: &mut Script, value: Value, of: usize) -> Expr {
-    let (sort, of) = (Sort::Bits(value.bits.width()), s.bits(value.bits.width(), of as u128));
-    let rest = s.apply("bvurem", &[value.bits, of], sort);
-    let some = s.nonzero(rest);
-    let none = s.not(some);
-    s.or(&[value.poison, none])
-}
-
-/// Values taken together.
-pub(super) fn fold(s: &mut Script, by: &str, lanes: &[Value]) -> Value {
-    let poison: Vec<Expr> = lanes.iter().map(|lane| lane.poison).collect();
-    let symbol = format!("bv{by}");
-    let sum = |sum: Expr, lane: Expr| s.apply(&symbol, &[sum, lane], Sort::Bits(lane.width()));
-    let bits = lanes.iter().map(|lane| lane.bits).reduce(sum).unwrap_or(Expr::FALSE);
-    Value { bits, poison: s.or(&poison), origin: None }
-}
-
-/// When values of the second version, taken together, refine one of the first version.
-pub(super) fn folded(s: &mut Script, by: &str, was: Value, lanes: &[Value]) -> Expr {
-    let whole = fold(s, by, lanes);
-    let (defined, same) = (s.not(whole.poison), s.equal(was.bits, whole.bits));
-    let kept = s.and(&[defined, same]);
-    s.or(&[was.poison, kept])
 }

@@ -1,53 +1,17 @@
 //! What may hold of the values of both versions at a pair of cuts: candidates.
 
 use super::super::super::modules::Version;
-use super::super::meaning::Value;
 use super::CutVersion;
 use super::bounds::{Bounds, distances};
+use super::candidate::Candidate;
 use super::scalarised;
 use crate::conversion::How;
 use crate::literals::{self, Literal};
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
-use rewright_smt::{Expr, Script, Sort};
 
 /// Candidates at a pair of cuts.
 pub(super) const MOST_CANDIDATES: usize = 5_000;
-
-impl How {
-    /// When a value of the second version is what comes from one of the first version, and a number more.
-    pub(super) fn holds(self, s: &mut Script, was: Value, is: Value, more: i128) -> Expr {
-        let width = is.bits.width();
-        let made = self.made(s, was.bits, width);
-        let more = s.bits(width, more as u128);
-        let made = s.apply("bvadd", &[made, more], Sort::Bits(width));
-        let mut same = vec![s.equal(made, is.bits)];
-        if let (Some(was), Some(is)) = (was.origin, is.origin) {
-            same.push(s.equal(was, is));
-        }
-        s.and(&same)
-    }
-}
-
-/// Something that may hold.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Candidate {
-    /// A base of one version is one value, not one for each use.
-    Fixed { side: usize, base: usize },
-    /// A base of the first version is not poison.
-    Defined { old: usize },
-    /// A base of the second version refines what comes from one of the first version, and a number `more`.
-    Related { old: usize, new: usize, how: How, more: i128 },
-    /// Two values of one version are related in this way, if neither is poison.
-    Fact { side: usize, relation: &'static str, left: Operand, right: Operand },
-    /// Values that both versions compare are as far apart, or as far apart the other way round, if none is poison.
-    Distance { old: [Operand; 2], new: [Operand; 2], turned: bool },
-    /// A base of the second version is a multiple of this number, if it is not poison.
-    Multiple { new: usize, of: usize },
-    /// Some bases of the second version, taken together by an operation whose order does not matter, refine a base of
-    /// the first one.
-    Folded { old: usize, by: &'static str, new: Vec<usize> },
-}
 
 /// Candidates that have not failed.
 pub(super) struct Invariant {

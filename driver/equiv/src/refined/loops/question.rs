@@ -1,12 +1,12 @@
 //! One step of the induction as a question: from the entry or from a pair of cuts to the next.
 
 use super::super::inputs::{Inputs, Leaf};
-use super::super::meaning::Value;
 use super::super::refines::{placed, refines};
 use super::super::symexec::{Begun, Behaviour, Choosing, Likeness, NOWHERE, Request, Start, behaviour};
 use super::beginning::Beginning;
+use super::candidate::{Candidate, fact};
 use super::claims::Claims;
-use super::invariants::{Candidate, MOST_CANDIDATES};
+use super::invariants::MOST_CANDIDATES;
 use super::regions::RegionStart;
 use super::{Budget, Induction, NotModelled, Undecided};
 use rewright_llvm::body::Operand;
@@ -349,34 +349,6 @@ fn facts(s: &mut Script, induction: &Induction<'_>, source: Source, begun: [&Beg
         facts.extend(fact(s, candidate, value));
     }
     facts
-}
-
-/// What a candidate says that is about values of comparisons, of those values: by version and which it is.
-pub(super) fn fact(
-    s: &mut Script,
-    candidate: &Candidate,
-    value: impl Fn(usize, usize) -> Option<Value>,
-) -> Option<Expr> {
-    match candidate {
-        Candidate::Fact { side, relation, .. } => {
-            let (left, right) = (value(*side, 0)?, value(*side, 1)?);
-            let holds = s.apply(relation, &[left.bits, right.bits], Sort::Bool);
-            Some(s.or(&[left.poison, right.poison, holds]))
-        }
-        Candidate::Distance { turned, .. } => {
-            let [old, new] = [[value(0, 0)?, value(0, 1)?], [value(1, 0)?, value(1, 1)?]];
-            let new = if *turned { [new[1], new[0]] } else { new };
-            let [was, is] = [old, new].map(|[left, right]| {
-                let sort = Sort::Bits(left.bits.width());
-                s.apply("bvsub", &[left.bits, right.bits], sort)
-            });
-            let same = s.equal(was, is);
-            let poison = old.into_iter().chain(new).map(|value| value.poison);
-            let all: Vec<Expr> = poison.chain([same]).collect();
-            Some(s.or(&all))
-        }
-        _ => None,
-    }
 }
 
 /// What all candidates want to know where their cuts are reached.
