@@ -68,6 +68,7 @@ def main():
         todo = [(source, base, p) for source, base in zip(options.files, bases) for p in PIPELINES]
         reports = pool.map(lambda t: compared(options.rewright, arguments, t[1], t[2], folder), todo)
         for (source, _, pipeline), report in zip(todo, reports):
+            print(f"{source}, {pipeline}: {report['counts']}", file=sys.stderr)
             for kind, n in report["counts"].items():
                 table[pipeline][kind] = table[pipeline].get(kind, 0) + n
             verdicts += [{"file": source, "pass": pipeline, **f} for f in report["functions"]]

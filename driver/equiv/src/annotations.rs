@@ -58,6 +58,9 @@ pub(super) fn implied(annotation: &str, by: &[String]) -> bool {
             // To free memory is to write.
             ("nofree", "readnone" | "readonly") => true,
             ("nofree", "memory") => ["none", "read"].contains(&other_argument),
+            // What accesses no memory tells other threads nothing; a convergent function is not modelled.
+            ("nosync", "memory") => other_argument == "none",
+            ("nosync", "readnone") => true,
             // What returns makes progress.
             ("mustprogress", "willreturn") => true,
             _ if name != other_name => false,
@@ -170,6 +173,8 @@ mod tests {
             (AnnotationTarget::Function, "memory(read)", "nofree", true),
             (AnnotationTarget::Function, "memory(argmem: read)", "nofree", false),
             (AnnotationTarget::Function, "memory(write)", "nofree", false),
+            (AnnotationTarget::Function, "memory(none)", "nosync", true),
+            (AnnotationTarget::Function, "memory(read)", "nosync", false),
             (AnnotationTarget::Metadata, "", "!dbg !1; !prof !2", true),
             (AnnotationTarget::Metadata, "", "!nobody.knows !1", false),
         ] {

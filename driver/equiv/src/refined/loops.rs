@@ -93,10 +93,17 @@ pub(super) fn has_loops(body: &Body) -> bool {
     !Flow::new(body).loops().is_empty()
 }
 
-/// The ways that are tried, in order: where steps differ, first those in which iterations are several.
-fn ways(steps_differ: bool) -> impl Iterator<Item = Way> {
-    let unrolled = UNROLLED.into_iter().filter(move |_| steps_differ);
-    unrolled.chain(WAYS)
+/// The ways that are tried for two bodies, in order: where steps differ, first those in which iterations are several. Where
+/// only the first version decides in headers whether there is another iteration, that is behind those of the second one.
+fn ways(bodies: &[Body; 2]) -> Vec<Way> {
+    let unrolled = UNROLLED.into_iter().filter(|_| steps::differ(bodies));
+    let decides = bodies.each_ref().map(|body| regions::decides_at_headers(&Flow::new(body)));
+    let is_other = |at: CutAt, n: usize| at == CutAt::Header || decides[n];
+    let mut ways: Vec<Way> = unrolled.chain(WAYS).filter(|way| is_other(way.old, 0) && is_other(way.new, 1)).collect();
+    if decides == [true, false] {
+        ways.sort_by_key(|way| (!way.unrolled, way.old == CutAt::Header));
+    }
+    ways
 }
 
 /// One version, cut.
@@ -145,6 +152,7 @@ pub(super) fn decide(
     }
     let bodies = [0, 1].map(|n| scalarised::scalarised(&pair.bodies[n]));
     let pair = &Pair { versions: pair.versions, keys: Keys::new(pair.versions, &bodies), bodies };
+    let ways = ways(&pair.bodies);
     let mut furthest: Option<Failure> = None;
     let mut met = Effort { exact: false, as_other: false };
     for effort in EFFORTS {
@@ -152,7 +160,7 @@ pub(super) fn decide(
         if effort != EFFORTS[0] && (!more || budget.spent().is_some()) {
             continue;
         }
-        for way in ways(steps::differ(&pair.bodies)) {
+        for way in ways.iter().copied() {
             let failure = match proved(pair, way, effort, solver, budget)? {
                 Ok(questions) => {
                     decided.seen.runs += questions;

@@ -51,6 +51,11 @@ pub(super) fn cuts(flow: &Flow<'_>, at: CutAt) -> Vec<Cut> {
     flow.loops().into_iter().map(cut).collect()
 }
 
+/// Is there a loop whose header decides whether there is another iteration?
+pub(super) fn decides_at_headers(flow: &Flow<'_>) -> bool {
+    cuts(flow, CutAt::Inside).iter().any(|cut| cut.block != cut.header)
+}
+
 /// What is known at the beginning of a block.
 fn state(flow: &Flow<'_>, block: usize, live: &BTreeSet<&str>) -> State {
     let mut found = State::default();
