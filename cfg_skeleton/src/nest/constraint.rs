@@ -5,7 +5,7 @@ use super::affine::{Affine, Var};
 /// `expr = 0` or `expr >= 0`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Constraint {
-    /// What is compared with zero.
+    /// The polynomial that is compared with zero.
     pub expr: Affine,
     /// Whether it is zero.
     pub equality: bool,

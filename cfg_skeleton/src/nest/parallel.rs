@@ -133,7 +133,7 @@ impl<'s> Search<'s, '_> {
         None
     }
 
-    /// What iterations do to arrays that are not their own; the line of what may do anything.
+    /// Accesses of iterations to arrays that are not their own; the line of a statement that may do anything.
     fn touches(&self) -> Result<Vec<Touch<'s>>, Line> {
         let statements = self.statements;
         let inside = |access: &Access| self.outer(access).is_some();
@@ -199,7 +199,7 @@ impl<'s> Search<'s, '_> {
         given
     }
 
-    /// What is computed from data outside of the loops is one number.
+    /// A value that is computed from data outside of the loops is one number.
     fn equal_bindings(&self, a: (&Access, &[Affine]), b: (&Access, &[Affine]), outer: usize) -> Conjunction {
         let bindings = a.0.loops.iter().enumerate().filter_map(|(m, l)| {
             let depth = self.statements.bind_depths.get(&l.var)?;

@@ -33,7 +33,7 @@ impl Comparison<'_> {
         Evidence::nothing(format!("in the second file, {why}"))
     }
 
-    /// What is shown for some sizes is only shown in one order.
+    /// A proof for some sizes is one for one order only.
     fn with_condition_in_any_order(&mut self, evidence: Evidence) -> Evidence {
         match evidence.holds_if {
             Some(_) if self.collision(self.after).is_some() => Evidence { holds_if: None, ..evidence },

@@ -60,7 +60,7 @@ struct Step {
 /// Why a node is not taken for another one.
 #[derive(Clone)]
 struct Refusal {
-    /// What was said when that was asked; nothing where no part is worth to be asked.
+    /// Answers that have been given.when that was asked; nothing where no part is worth to be asked.
     reason: Option<String>,
     /// The first two nodes below, of which it is not known.
     culprit: (NodeId, NodeId),
@@ -70,7 +70,7 @@ struct Refusal {
 struct No {
     /// The part that is asked next.
     next: Part,
-    /// What was said.
+    /// Answers that have been given.
     reason: String,
 }
 
