@@ -182,7 +182,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     Ok(exit_code(status))
 }
 
-/// What there is to say of a build that calls none of the functions for which its packs were written.
+/// A message about a build that calls none of the functions for which its packs were written.
 fn uncalled(facts: &Facts, declared: &[String]) -> Option<String> {
     let (first, files) = (declared.first()?, facts.files as usize);
     (files > 0 && facts.calls.is_empty()).then(|| {

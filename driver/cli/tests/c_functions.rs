@@ -195,7 +195,7 @@ fn a_writer_with_a_value_gives_no_state() {
     assert!(ran.stderr.contains("the state after a function that writes and gives a value has no name yet"), "{ran:?}");
 }
 
-/// What a statement has made is released where it is made after all.
+/// A value that a statement has made is released where it is made after all.
 #[test]
 fn what_is_made_is_freed() {
     let dir = tempfile::tempdir().unwrap();

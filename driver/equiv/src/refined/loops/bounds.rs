@@ -14,6 +14,9 @@ const MOST_FACTS: usize = 64;
 /// Candidates about how far both have to go.
 const MOST_DISTANCES: usize = 64;
 
+/// Sums of sums are followed so far.
+const MOST_SUMS: usize = 64;
+
 /// What a version knows at a cut.
 pub(super) struct Bounds<'a> {
     pub(super) cut: &'a CutVersion<'a>,
@@ -56,8 +59,10 @@ impl Bounds<'_> {
 
     /// Of what is not there yet, because the iteration computes it from something that is, that.
     fn known(&self, operand: &Operand) -> Operand {
-        let mut known = operand.clone();
-        while !self.is_there(&known)
+        let (mut known, mut left) = (operand.clone(), MOST_SUMS);
+        // Code that nothing reaches may have sums of each other.
+        while left > 0
+            && !self.is_there(&known)
             && let Some((_, Instruction { opcode, shape: Shape::Plain(terms), .. })) =
                 self.cut.flow.definition(&known.text)
             && opcode == "add"
@@ -68,7 +73,7 @@ impl Bounds<'_> {
                 terms.iter().any(|term| is_number(&term)).then(|| terms.iter().find(|term| !is_number(term)))?
             });
             match next {
-                Some(next) => known = next.clone(),
+                Some(next) => (known, left) = (next.clone(), left - 1),
                 None => return operand.clone(),
             }
         }
