@@ -1,7 +1,7 @@
 //! How much the solver may do: for one function, and for all functions of a file.
 //!
 //! What it does is counted in its own steps. Of a solver that does not count them the processor time is measured, and
-//! [`PER_SECOND`] steps are charged for each second.
+//! [`PER_SECOND`] steps are charged for each second. Terms of questions are charged too ([`STEPS_PER_TERM`]).
 //!
 //! **Invariant**: who is refused is told which budget is spent, and how large it was.
 
@@ -14,6 +14,9 @@ const FUNCTIONS: u64 = 20;
 /// Steps for a second of a solver that does not count them. z3 takes at least a third of these in a second of the
 /// hardest questions.
 const PER_SECOND: u64 = 300_000;
+
+/// z3 takes about as many steps while a term is built, printed and read.
+const STEPS_PER_TERM: u64 = 4;
 
 /// One that counts its steps has so many times the time that they should take.
 const SLACK: u64 = 6;
@@ -67,6 +70,13 @@ impl Budget {
         self.file = self.file.saturating_sub(steps);
     }
 
+    /// Takes off what it has taken to build a question of so many terms, print it and read it.
+    pub(super) fn charge_terms(&mut self, terms: usize) {
+        let steps = STEPS_PER_TERM.saturating_mul(terms as u64);
+        self.function = self.function.saturating_sub(steps);
+        self.file = self.file.saturating_sub(steps);
+    }
+
     /// What is spent, if anything is.
     pub(super) fn spent(&self) -> Option<Exhausted> {
         match (self.file, self.function) {
@@ -112,6 +122,16 @@ mod tests {
         budget.begin();
         assert_eq!(budget.limit().map(|limit| limit.steps), Ok(u32::MAX.into()));
         assert_eq!(refusal(&Budget::new(0)), "solver, 0 steps for this file are spent");
+    }
+
+    #[test]
+    fn terms_are_charged() {
+        let mut budget = Budget::new(1000);
+        budget.begin();
+        budget.charge_terms(100);
+        assert_eq!(budget.limit().map(|limit| limit.steps), Ok(600));
+        budget.charge_terms(usize::MAX);
+        assert_eq!(refusal(&budget), "solver, 20000 steps for this file are spent");
     }
 
     #[test]

@@ -47,6 +47,10 @@ pub(super) const STEPS: u64 = 8_000_000;
 /// Steps for a question in which nothing is known of what is hard.
 const OPAQUE_STEPS: u64 = 500_000;
 
+/// Terms of a question. Memory makes one for each pair of bytes that are accessed, so that what is larger takes longer to
+/// write down than what a solver decides takes it.
+const MOST_TERMS: usize = 200_000;
+
 /// The solver's processor time for what is no question: values of terms, reasons.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -110,6 +114,14 @@ fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     let bodies = [old?, new?];
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
     Ok(bodies)
+}
+
+/// Is a question not too large yet?
+fn fits(s: &Script) -> Result<(), NotModelled> {
+    if s.terms() > MOST_TERMS {
+        return Err(format!("a question has more than {MOST_TERMS} terms").into());
+    }
+    Ok(())
 }
 
 /// Two versions with their bodies.
@@ -185,15 +197,20 @@ impl Pair<'_> {
         solver: &mut Solver,
         budget: &mut Budget,
     ) -> io::Result<Result<Answered, Undecided>> {
-        let (question, limit) = match (Question::new(self, undefined, ways, false), budget.limit()) {
-            (Ok(question), Ok(limit)) => (question, limit),
-            (Err(reason), _) => return Ok(Err(reason.into())),
-            (_, Err(reason)) => return Ok(Err(reason.into())),
+        let question = match Question::new(self, undefined, ways, false) {
+            Ok(question) => question,
+            Err(reason) => return Ok(Err(reason.into())),
+        };
+        budget.charge_terms(question.script.terms());
+        let limit = match budget.limit() {
+            Ok(limit) => limit,
+            Err(reason) => return Ok(Err(reason.into())),
         };
         // Mostly nothing needs to be known of what is hard.
         if let (false, Ok(easy)) = (ways == [Choosing::Freely], Question::new(self, undefined, ways, true))
             && easy.script.hides()
         {
+            budget.charge_terms(easy.script.terms());
             let limit = Limit { steps: limit.steps.min(OPAQUE_STEPS), ..limit };
             let answer = solver.ask_within(&easy.asserted.text, &[], limit)?;
             budget.charge(solver.spent());
@@ -267,7 +284,7 @@ impl Question {
         let (mut chooses, mut choices, mut claims) = (false, vec![], vec![given.promised]);
         for way in ways {
             let old = behaviour(s, versions[0], &Start::all(&bodies[0]), &given, keys, *way)?;
-            let (refines, uncovered) = refines(s, &old, &new);
+            let (refines, uncovered) = refines(s, &old, &new)?;
             claims.extend([s.not(refines), placed(s, &old, &new)]);
             assumed.extend(&old.assumed);
             if uncovered {

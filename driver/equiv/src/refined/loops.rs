@@ -45,6 +45,7 @@ use invariants::Invariant;
 use question::{LoopQuestion, Source};
 use regions::{Cut, CutAt, RegionStart, cuts, region};
 use rewright_llvm::body::{Body, Instruction, Shape};
+use rewright_smt::Script;
 use rewright_smt::solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -273,23 +274,22 @@ impl Induction<'_> {
         let mut open = BTreeSet::from([Source::Entry]);
         open.extend(self.invariants.keys().map(|at| Source::Cuts(*at)));
         while let Some(source) = open.first().copied() {
-            let mut question = match LoopQuestion::new(self, source, undefined, &[]) {
+            let (mut s, mut question) = match self.question(source, undefined, &[], budget) {
                 Ok(question) => question,
-                Err(reason) => return Ok(Err(reason.into())),
+                Err(reason) => return Ok(Err(reason)),
             };
             matters |= question.undefined_matters;
             self.met.exact |= question.hides;
             self.met.as_other |= question.chooses;
-            let mut answer = question.answer(question.first_steps(), solver, budget)?;
-
+            let mut answer = question.answer(&s, question.first_steps(), solver, budget)?;
             if answer.is_err() && question.first_steps() < u64::MAX {
                 // What both read is easier to see where it is read at one place.
-                let places = question.same_places(solver, budget)?;
-                question = match LoopQuestion::new(self, source, undefined, &places) {
+                let places = question.same_places(&s, solver, budget)?;
+                (s, question) = match self.question(source, undefined, &places, budget) {
                     Ok(question) => question,
-                    Err(reason) => return Ok(Err(reason.into())),
+                    Err(reason) => return Ok(Err(reason)),
                 };
-                answer = question.answer(u64::MAX, solver, budget)?;
+                answer = question.answer(&s, u64::MAX, solver, budget)?;
             }
             let values = match answer {
                 Ok(Some(values)) => values,
@@ -312,6 +312,23 @@ impl Induction<'_> {
             open.extend(changed.into_iter().map(Source::Cuts));
         }
         Ok(Ok(!undefined && matters))
+    }
+
+    /// A step as a question, and the terms that it is made of. The budget is charged with them, whatever they serve.
+    fn question(
+        &self,
+        source: Source,
+        undefined: bool,
+        places: &[(usize, usize)],
+        budget: &mut Budget,
+    ) -> Result<(Script, LoopQuestion), Undecided> {
+        if let Some(spent) = budget.spent() {
+            return Err(spent.into());
+        }
+        let mut script = Script::new();
+        let question = LoopQuestion::new(&mut script, self, source, undefined, places);
+        budget.charge_terms(script.terms());
+        Ok((script, question?))
     }
 
     /// What an answer shows: pairs of cuts that are reached, and candidates that do not hold there.

@@ -1,15 +1,18 @@
 //! When one behaviour refines another: the claim that a solver is asked to break.
 
+use super::fits;
 use super::meaning::{Value, format, is_float};
 use super::symexec::{Access, Behaviour, Kind, Memory, Object, apart, within};
+use crate::not_modelled::NotModelled;
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Expr, Script, Sort};
 
 /// When the second version does what the first one may do, and whether it accesses anything that may not be there.
-pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> (Expr, bool) {
+pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Result<(Expr, bool), NotModelled> {
     let mut undefined = vec![new.undefined];
     let mut uncovered = false;
     for access in &new.accesses {
+        fits(s)?;
         let there = covered(s, access, old, new);
         uncovered |= there != access.reached;
         let missing = s.not(there);
@@ -28,7 +31,7 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> (Expr
     let slots: Vec<Expr> = old.slots.iter().chain(&new.slots).copied().collect();
     let without =
         Without { slots: &slots, objects: old.objects.iter().chain(&new.objects).filter(|o| o.is_slot()).collect() };
-    same.push(memories_refine(s, &old.memory, &new.memory, &without));
+    same.push(memories_refine(s, &old.memory, &new.memory, &without)?);
     // A callee may keep it all to itself.
     let (left, returned) = (s.not(old.returns), s.and(&same));
     let mut same = vec![defined, s.equal(old.trace, new.trace), s.or(&[left, returned])];
@@ -39,7 +42,7 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> (Expr
     let without = Without { slots: &slots, objects: kept };
     for was in &old.events {
         for is in &new.events {
-            let seen = memories_refine(s, &was.memory, &is.memory, &without);
+            let seen = memories_refine(s, &was.memory, &is.memory, &without)?;
             let equal = s.equal(was.trace, is.trace);
             let both = s.and(&[was.reached, is.reached, equal]);
             let others = s.not(both);
@@ -47,7 +50,7 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> (Expr
         }
     }
     let same = s.and(&same);
-    (s.or(&[old.undefined, same]), uncovered)
+    Ok((s.or(&[old.undefined, same]), uncovered))
 }
 
 fn returned_refines(s: &mut Script, was: Value, is: Value, ty: &Type) -> Expr {
@@ -93,13 +96,19 @@ pub(super) fn placed(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Expr {
 }
 
 /// Both samples of what is in memory, but for what lies in some stack slots.
-pub(super) fn memories_refine(s: &mut Script, old: &[Memory; 2], new: &[Memory; 2], without: &Without<'_>) -> Expr {
-    let same: Vec<Expr> = old.iter().zip(new).map(|(was, is)| memory_refines(s, *was, *is, without)).collect();
-    s.and(&same)
+pub(super) fn memories_refine(
+    s: &mut Script,
+    old: &[Memory; 2],
+    new: &[Memory; 2],
+    without: &Without<'_>,
+) -> Result<Expr, NotModelled> {
+    let same = old.iter().zip(new).map(|(was, is)| memory_refines(s, *was, *is, without));
+    let same = same.collect::<Result<Vec<Expr>, NotModelled>>()?;
+    Ok(s.and(&same))
 }
 
 /// A memory and what is poison in it, against another one's.
-fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &Without<'_>) -> Expr {
+fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &Without<'_>) -> Result<Expr, NotModelled> {
     let mut addresses = smt::written(s, old.bits).0;
     for address in smt::written(s, new.bits).0 {
         if !addresses.contains(&address) {
@@ -109,6 +118,7 @@ fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &Without<'_
     addresses.retain(|address| !without.slots.iter().any(|slot| address.is_from(*slot)));
     let mut same = vec![];
     for address in &addresses {
+        fits(s)?;
         let [was, is] = [old, new].map(|memory| {
             let poison_memory = smt::read(s, memory.poison_memory, address);
             let [bits, origin] = [memory.bits, memory.origins].map(|chain| smt::read(s, chain, address));
@@ -123,7 +133,7 @@ fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &Without<'_
         }
         same.push(s.or(&kept));
     }
-    s.and(&same)
+    Ok(s.and(&same))
 }
 
 /// What was poison may be anything.

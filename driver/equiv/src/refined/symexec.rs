@@ -30,6 +30,7 @@ mod x86;
 use super::super::annotations::{has, implied};
 use super::super::modules::Version;
 use super::facts;
+use super::fits;
 use super::inputs::{Inputs, Leaf};
 use super::meaning::Value;
 use crate::not_modelled::NotModelled;
@@ -357,6 +358,7 @@ impl<'a> SymbolicExecutor<'a> {
     }
 
     fn instruction(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
+        fits(self.s)?;
         match &i.shape {
             Shape::Jump(label) => self.edge(at, label, Expr::TRUE),
             Shape::Branch(condition, [yes, no]) => {

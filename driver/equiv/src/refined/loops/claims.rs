@@ -52,11 +52,11 @@ impl<'s> Claims<'s> {
     }
 
     /// Memory where a cut is reached, stack slots among it.
-    pub(super) fn memory(&mut self, old: &Behaviour, new: &Behaviour) -> Expr {
+    pub(super) fn memory(&mut self, old: &Behaviour, new: &Behaviour) -> Result<Expr, NotModelled> {
         let reached: Vec<Expr> = new.arrived.iter().map(|arrived| arrived.reached).collect();
         let reached = self.s.or(&reached);
-        let same = memories_refine(self.s, &old.memory, &new.memory, &Without::default());
-        self.when(reached, same)
+        let same = memories_refine(self.s, &old.memory, &new.memory, &Without::default())?;
+        Ok(self.when(reached, same))
     }
 
     /// When a candidate holds of values that arrive: of the first version's, of the second one's.

@@ -33,7 +33,7 @@ pub(super) enum Source {
 
 /// A question about some claims.
 struct Asking {
-    text: String,
+    question: Expr,
     claims: Vec<usize>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct LoopQuestion {
     /// The second version makes choices.
     pub(super) chooses: bool,
     /// Accesses, by version, that may go to the same place, and the question whether one does not.
-    places: Vec<((usize, usize), String)>,
+    places: Vec<((usize, usize), Expr)>,
     source: Source,
 }
 
@@ -68,16 +68,15 @@ impl LoopQuestion {
     /// For accesses of the first version by number, the ones of the second version are given that are sure to go to the
     /// same `places`.
     pub(super) fn new(
+        s: &mut Script,
         induction: &Induction<'_>,
         source: Source,
         undefined: bool,
         places: &[(usize, usize)],
     ) -> Result<LoopQuestion, NotModelled> {
         let pair = induction.pair;
-        let mut script = Script::new();
-        script.opaque = !induction.effort.exact;
-        script.laws = true;
-        let s = &mut script;
+        s.opaque = !induction.effort.exact;
+        s.laws = true;
         let given = Inputs::new(s, pair.versions, &pair.bodies, undefined)?;
         let iterations = match source {
             Source::Entry => 1,
@@ -133,12 +132,12 @@ impl LoopQuestion {
         let defined = s.not(old.undefined);
         assumed.extend([defined, placed(s, &old, &new)]);
         let places = if places.is_empty() { same_places(s, &old, &new, &assumed) } else { vec![] };
-        let (same, _) = refines(s, &old, &new);
+        let (same, _) = refines(s, &old, &new)?;
         let mut claims = Claims::new(s);
         let mut plain = vec![(claims.flagged(same), "what it does")];
         let ends = claims.both_end(&old, &new);
         plain.push((claims.flagged(ends), "whether there is another iteration"));
-        let memory = claims.memory(&old, &new);
+        let memory = claims.memory(&old, &new)?;
         plain.push((claims.flagged(memory), "what is in memory"));
         let (mut new_pairs, mut candidates) = (vec![], vec![]);
         for was in &old.arrived {
@@ -168,8 +167,7 @@ impl LoopQuestion {
             let of = |all: &[Expr]| claims.iter().map(|n| all[*n]).collect::<Vec<_>>();
             let (good, flags) = (s.and(&of(&all)), of(&flags));
             let bad = s.not(good);
-            let question = s.and(&[&assumed, more, &[bad], &flags].concat());
-            Asking { text: s.asserting(question).text, claims }
+            Asking { question: s.and(&[&assumed, more, &[bad], &flags].concat()), claims }
         };
         let [some, every] = [candidates.iter().map(|(n, ..)| *n).collect::<Vec<_>>(), (0..all.len()).collect()];
         let parts = [asking(some, &[small]), asking(every.clone(), &[small])];
@@ -192,12 +190,18 @@ impl LoopQuestion {
     }
 
     /// Accesses, by version, that are sure to go to the same place.
-    pub(super) fn same_places(&self, solver: &mut Solver, budget: &mut Budget) -> io::Result<Vec<(usize, usize)>> {
+    pub(super) fn same_places(
+        &self,
+        s: &Script,
+        solver: &mut Solver,
+        budget: &mut Budget,
+    ) -> io::Result<Vec<(usize, usize)>> {
         let mut same = vec![];
-        for (places, text) in &self.places {
+        for (places, claim) in &self.places {
             let Ok(limit) = budget.limit() else { break };
             let limit = Limit { steps: limit.steps.min(SMALL_STEPS), ..limit };
-            let answer = solver.ask_within(text, &[], limit)?;
+            let text = s.asserting(*claim).text;
+            let answer = solver.ask_within(&text, &[], limit)?;
             budget.charge(solver.spent());
             same.extend((answer == Answer::Unsat).then_some(*places));
         }
@@ -212,6 +216,7 @@ impl LoopQuestion {
     /// The values of what is wanted that answer it, if any do, within so many steps; why nobody knows.
     pub(super) fn answer(
         &self,
+        s: &Script,
         most: u64,
         solver: &mut Solver,
         budget: &mut Budget,
@@ -224,7 +229,8 @@ impl LoopQuestion {
                 Ok(limit) => Limit { steps: limit.steps.min(SMALL_STEPS), ..limit },
                 Err(reason) => return Ok(Err(reason.into())),
             };
-            let answer = solver.ask_within(&asking.text, &wanted, limit)?;
+            let text = s.asserting(asking.question).text;
+            let answer = solver.ask_within(&text, &wanted, limit)?;
             budget.charge(solver.spent());
             match answer {
                 Answer::Sat(values) => {
@@ -264,7 +270,7 @@ impl LoopQuestion {
 
 /// Accesses of both versions in their order, where it is not seen that they go to the same place: whether one of the
 /// first version does not, where it is made.
-fn same_places(s: &mut Script, old: &Behaviour, new: &Behaviour, assumed: &[Expr]) -> Vec<((usize, usize), String)> {
+fn same_places(s: &mut Script, old: &Behaviour, new: &Behaviour, assumed: &[Expr]) -> Vec<((usize, usize), Expr)> {
     let mut all = vec![];
     for (n, (was, is)) in old.accesses.iter().zip(&new.accesses).enumerate() {
         if was.address == is.address || (was.bytes, was.writes) != (is.bytes, is.writes) {
@@ -272,8 +278,7 @@ fn same_places(s: &mut Script, old: &Behaviour, new: &Behaviour, assumed: &[Expr
         }
         let same = s.equal(was.address, is.address);
         let differ = s.not(same);
-        let claim = s.and(&[assumed, &[was.reached, differ]].concat());
-        all.push(((n, n), s.asserting(claim).text));
+        all.push(((n, n), s.and(&[assumed, &[was.reached, differ]].concat())));
     }
     all
 }
