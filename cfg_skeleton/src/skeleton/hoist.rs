@@ -1,4 +1,4 @@
-//! Checks that are executed earlier: once before a branch, for all of its arms, or once before a loop.
+//! Checks and loads that are executed earlier: once before a branch, for all of its arms, or once before a loop.
 //!
 //! A check goes to the end of a block *g* as a copy of its instruction. What follows is dominated by an equal check then,
 //! and is dropped by selection. That is right if, on every path from the end of *g*,
@@ -11,13 +11,14 @@
 //! The operands of the copy are values that are defined where *g* ends, or computed there from such. It is worth it if
 //! *g* is executed less often than the checks that go, counted together: no path gets slower.
 //!
-//! Not here: loads, whose checks depend on memory, and whose values would have to be loaded there.
+//! A load goes where the state that it reads is the same, too. One that cannot trap passes statements that cannot, and
+//! nothing that may end the function: what it reads need not be there then.
 
 use super::{CheckKey, StatementKind};
 use crate::Saturated;
-use crate::egraph::ClassId;
+use crate::egraph::{ClassId, InputId};
 use crate::ir::{BlockId, Definition, Function, Inst, InstId, InstKind, OpaqueEffects, Terminator, Value, definitions};
-use rewright_typeprop::{Ty, Universe};
+use rewright_typeprop::{OpId, Ty, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
@@ -69,6 +70,24 @@ struct Key {
     codes: SmallVec<[u32; 2]>,
     /// The value of the operation that may trap, if it is one.
     value: Option<ClassId>,
+    /// What a load is beside that.
+    load: Option<Load>,
+}
+
+/// A load: addresses are what is tested. Without a trap code it cannot trap where it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Load {
+    op: OpId,
+    targs: SmallVec<[Ty; 2]>,
+    /// What it reads.
+    state: ClassId,
+}
+
+impl Key {
+    /// Is it a load that cannot trap where it is executed?
+    fn cannot_trap(&self) -> bool {
+        self.codes.is_empty()
+    }
 }
 
 /// What an instruction is for a check that passes it.
@@ -78,6 +97,8 @@ enum Step {
     Check(InstId, Key),
     /// It may trap, with one of these codes.
     Traps(SmallVec<[u32; 2]>),
+    /// It changes a state, and does not end the function.
+    Writes,
     /// No check passes it.
     Barrier,
 }
@@ -175,6 +196,9 @@ impl<'a> Reader<'a> {
             if best.as_ref().is_some_and(|(least, _)| *least <= frequency) {
                 continue;
             }
+            if key.load.as_ref().is_some_and(|load| !self.ends_with(to, load.state)) {
+                continue;
+            }
             let Some(met) = self.met(to, key) else { continue };
             let replaced: Vec<(BlockId, InstId)> = met.into_iter().filter(|(at, _)| cfg.dominates(to, *at)).collect();
             if replaced.iter().map(|(at, _)| cfg.frequency(*at)).sum::<u64>() <= frequency {
@@ -189,6 +213,12 @@ impl<'a> Reader<'a> {
             best = Some((frequency, Hoist { to, inst: copied, replaced, out_of_loop, copies }));
         }
         best.map(|(_, hoist)| hoist)
+    }
+
+    /// Is a state one of those that a block ends with?
+    fn ends_with(&self, block: BlockId, state: ClassId) -> bool {
+        let Saturated { skeleton, view, .. } = self.given;
+        skeleton.blocks[block.index()].end.iter().any(|end| view.class_of(*end) == state)
     }
 
     /// The equal checks that are met first on the paths from the end of a block; `None` if one meets none, or something
@@ -225,12 +255,16 @@ impl<'a> Reader<'a> {
     /// its way to the end of `to`.
     fn first(&self, to: BlockId, block: BlockId, key: &Key) -> Option<Option<InstId>> {
         for step in &self.steps[block.index()] {
-            let passes = |codes: &[u32]| codes.iter().chain(&key.codes).all(|code| *code == key.codes[0]);
+            let passes = |codes: &[u32]| {
+                let own = key.codes.first();
+                codes.is_empty() || own.is_some_and(|own| codes.iter().chain(&key.codes).all(|code| code == own))
+            };
             match step {
                 Step::Check(inst, other) if other == key => return Some(Some(*inst)),
                 Step::Check(_, other) if passes(&other.codes) || self.has_passed(other, to) => {}
                 Step::Traps(codes) if passes(codes) => {}
-                Step::Check(..) | Step::Traps(_) | Step::Barrier => return None,
+                Step::Writes if key.cannot_trap() => {}
+                Step::Check(..) | Step::Traps(_) | Step::Writes | Step::Barrier => return None,
             }
         }
         Some(None)
@@ -300,6 +334,20 @@ fn is_computed_anywhere(kind: &InstKind, universe: &Universe) -> bool {
     }
 }
 
+/// The load that an instruction is, if it is one, with its operands.
+fn load(given: Saturated, inst: InstId, node: InputId) -> Option<(Load, SmallVec<[ClassId; 2]>)> {
+    let Saturated { function: f, universe, skeleton, view, .. } = given;
+    let InstKind::Op { op, targs, access: Some(_) } = &f.inst(inst).kind else { return None };
+    let effects = &universe.ops.get(*op).effects;
+    if !effects.is_value() || effects.reads.len() != 1 {
+        return None;
+    }
+    let children = &skeleton.input.nodes[node.index()].children;
+    let (state, operands) = children.split_last()?;
+    let operands = operands.iter().map(|operand| view.class_of(*operand)).collect();
+    Some((Load { op: *op, targs: targs.clone(), state: view.class_of(*state) }, operands))
+}
+
 /// What the statements of a block are, but for those that a check passes unseen.
 fn block_steps(given: Saturated, block: BlockId) -> Vec<Step> {
     let Saturated { function: f, universe, skeleton: s, view, .. } = given;
@@ -307,7 +355,14 @@ fn block_steps(given: Saturated, block: BlockId) -> Vec<Step> {
     let mut sites = s.sites(block).map(|site| s.statement(site)).peekable();
     while let Some(statement) = sites.next() {
         let step = match &statement.kind {
+            StatementKind::Write { trap: None, .. } => Step::Writes,
             StatementKind::Write { .. } => Step::Barrier,
+            StatementKind::Check { key: CheckKey::Operation { code }, value: Some(node), .. }
+                if let Some((load, tested)) = load(given, statement.inst, *node) =>
+            {
+                let codes = code.iter().copied().collect();
+                Step::Check(statement.inst, Key { tested, codes, value: Some(view.class_of(*node)), load: Some(load) })
+            }
             StatementKind::Opaque { observes: false, writes: false, .. }
             | StatementKind::Call { observes: false, writes: false, .. }
             | StatementKind::Check { observes: false, .. } => continue,
@@ -319,7 +374,7 @@ fn block_steps(given: Saturated, block: BlockId) -> Vec<Step> {
             StatementKind::Check { key: CheckKey::Condition { tested, code, .. }, value, .. } => {
                 let value = value.map(|value| view.class_of(value));
                 let (first, code) = (view.class_of(*tested), *code);
-                let mut key = Key { tested: smallvec![first], codes: smallvec![code], value };
+                let mut key = Key { tested: smallvec![first], codes: smallvec![code], value, load: None };
                 let mut is_whole = true;
                 // Further conditions of one instruction follow.
                 while let Some(next) = sites.next_if(|next| next.inst == statement.inst) {

@@ -13,6 +13,7 @@
 //!   the address of that object, and has the offset beside it.
 //! * Calls of C functions that packs declare are operations ([`calls`]), on structures that C passes in memory, too
 //!   ([`structures`]).
+//! * Accesses of objects that have nothing in common are of different regions ([`regions`]).
 //! * Loops that LLVM lets go on for ever only with an effect have a header that says so ([`progress`]).
 //! * A `switch` is one on the position of the case, which an opaque instruction gives: [`Source::Cases`].
 //!
@@ -25,6 +26,7 @@ mod memory;
 mod operations;
 mod progress;
 mod refused;
+mod regions;
 mod structures;
 
 use super::body::{Body, InMemory, Instruction, Operand, Shape, read};
@@ -206,6 +208,7 @@ pub fn import(
     let Importer { out, payloads, .. } = importer;
     let mut imported = Imported { function: out, body, payloads };
     progress::note(file, definition, &mut imported);
+    regions::assign(file, definition, &mut imported);
     Ok(imported)
 }
 

@@ -9,7 +9,7 @@
 //! * [`body`], [`parse`], [`constants`]: a body as data; what is not understood is a reason;
 //! * [`names`]: which spelling is which declared operation, in both directions;
 //! * [`error`]: why a text is not understood;
-//! * [`effects`]: what a call may do, from LLVM's attributes;
+//! * [`effects`]: what a call may do, from LLVM's attributes; [`captures`]: which pointers others come to know;
 //! * [`import`]: a body to our function, without poison;
 //! * [`poison`]: which flags may come back, and what has to be frozen;
 //! * [`export`]: our function to a body;
@@ -22,10 +22,11 @@
 //! linked: whoever compiles the result runs its verifier.
 //!
 //! What is not done here: vectors, `i128`, other floats and aggregates are opaque (kept, shared, moved, but no rule
-//! speaks of them), and so are offsets that vary and calls of what no pack declares; functions with exceptions,
+//! speaks of them), and so are calls of what no pack declares; functions with exceptions,
 //! coroutines, `setjmp` or addresses of blocks stay as they are, and everything for 32-bit or big-endian targets.
 
 pub mod body;
+pub mod captures;
 pub mod constants;
 pub mod cursor;
 pub mod declared_calls;

@@ -111,6 +111,8 @@ pub struct File {
     pub progressing_loops: FxHashSet<String>,
     /// Functions with a block whose address is taken.
     pub block_addresses: FxHashSet<String>,
+    /// Global variables that are defined here, no two of which have memory in common.
+    pub variables: FxHashSet<String>,
     /// The text of `target datalayout`, empty where there is none.
     pub data_layout: String,
     /// Pointers have 64 bits, bytes are in little-endian order, scalars are aligned to their size.
@@ -139,6 +141,7 @@ pub fn read(text: String) -> Result<File, ReadError> {
         named: Named::default(),
         progressing_loops: loop_metadata::progressing(&text),
         block_addresses: block_addresses(&text),
+        variables: FxHashSet::default(),
         data_layout: String::new(),
         known_layout: false,
     };
@@ -179,6 +182,8 @@ pub fn read(text: String) -> Result<File, ReadError> {
                 cursor.skip();
             }
             file.groups.insert(name, attributes(&mut cursor));
+        } else if bare.starts_with('@') {
+            file.variables.extend(variable(bare));
         } else if bare.starts_with('%') {
             named_type(bare, &mut file.named);
         } else if let Some(value) = target(bare, "datalayout") {
@@ -278,6 +283,41 @@ pub fn skip_to_type(cursor: &mut Cursor<'_>) -> Vec<String> {
         found.push(cursor.since(start).to_string());
     }
     found
+}
+
+/// Words of globals that are, or may become, what another name stands for, too.
+const SHARED: [&str; 11] = [
+    "alias",
+    "available_externally",
+    "common",
+    "extern_weak",
+    "external",
+    "ifunc",
+    "linkonce",
+    "linkonce_odr",
+    "weak",
+    "weak_odr",
+    "appending",
+];
+
+/// The name in `@a = global ..`, where nothing else may be in its place.
+fn variable(line: &str) -> Option<String> {
+    let tokens = tokens(line);
+    let mut cursor = Cursor::new(line, &tokens);
+    let name = cursor.text().to_string();
+    cursor.skip();
+    cursor.expect("=").ok()?;
+    while cursor.kind() == Some(Kind::Word) {
+        match cursor.text() {
+            "global" | "constant" => return Some(name),
+            word if SHARED.contains(&word) => return None,
+            _ => cursor.skip(),
+        }
+        if cursor.text() == "(" {
+            cursor.skip_group();
+        }
+    }
+    None
 }
 
 /// The head of a definition or declaration.

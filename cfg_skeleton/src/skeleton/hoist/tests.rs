@@ -110,6 +110,59 @@ fn what_a_loop_does_not_change_is_executed_before_it_if_it_runs_at_all() {
     assert_eq!(places(&looping("jump body", "%s")), [0u32; 0]);
 }
 
+/// A loop that loads from an address, with what stands before that in its body.
+fn loading(before: &str, load: &str, behind: &str) -> String {
+    format!(
+        "func %f(%p: i64, %q: i64, %x: i32, %n: i32) -> i32 {{
+  regions p, q
+  %o: i64 = const 0
+  jump body(%n, %x)
+body(%i: i32, %s: i32):
+  {before}
+  %v: i32 = {load}
+  {behind}
+  %t = iadd %s, %v
+  %one: i32 = const 1
+  %j = isub %i, %one
+  br %j, body(%j, %t), out(%t)
+out(%r: i32):
+  return %r
+}}
+"
+    )
+}
+
+#[test]
+fn a_load_goes_where_the_state_is_the_same() {
+    for access in ["@region1", "@region1 trap=3"] {
+        let load = format!("load %p, %o {access}");
+        assert_eq!(places(&loading("", &load, "")), [0], "{access}");
+        assert_eq!(places(&loading("", &load, "store %q, %s, %o @region2")), [0], "{access}");
+        // The state is another one in each iteration.
+        for changes in ["store %p, %s, %o @region1", "store %q, %s, %o @region1", "tick"] {
+            assert_eq!(places(&loading("", &load, changes)), [0u32; 0], "{access}, {changes}");
+        }
+    }
+}
+
+#[test]
+fn a_load_passes_what_it_may() {
+    let [free, trapping] = ["@region1", "@region1 trap=3"].map(|access| format!("load %p, %o {access}"));
+    // A statement that cannot end the function, but memory shows when it traps.
+    let store = "store %q, %s, %o @region2";
+    assert_eq!(places(&loading(store, &free, "")), [0]);
+    assert_eq!(places(&loading(store, &trapping, "")), [0u32; 0]);
+    // What it reads need not be there where another thing traps.
+    for traps in ["%d = udiv %s, %i", "store %q, %s, %o @region2 trap=3", "check.trapz %s, 3"] {
+        assert_eq!(places(&loading(traps, &free, "")), [0u32; 0], "{traps}");
+    }
+    // One that traps with the same code may.
+    assert_eq!(places(&loading("check.trapz %s, 3", &trapping, "")), [0]);
+    // Of other bytes at the same address.
+    let narrow = "%w: i8 = load %p, %o @region1";
+    assert_eq!(places(&loading(narrow, &free, "")).len(), 2);
+}
+
 #[test]
 fn random_functions_do_the_same() {
     let u = universe();

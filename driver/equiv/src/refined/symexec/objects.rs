@@ -11,7 +11,8 @@
 use super::super::lanes::places;
 use super::object::{Kind, Object, apart, within};
 use super::{Access, SymbolicExecutor, Terms, Value, blocks};
-use rewright_llvm::body::{Instruction, Shape, Slot};
+use rewright_llvm::body::{Block, Instruction, Shape, Slot};
+use rewright_llvm::captures::{captured, holes};
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Address, Expr, Sort};
 use std::collections::BTreeSet;
@@ -144,39 +145,16 @@ impl<'a> SymbolicExecutor<'a> {
 }
 
 /// Are slots there from the entry to the end?
-pub(super) fn last(blocks: &[rewright_llvm::body::Block]) -> bool {
+pub(super) fn last(blocks: &[Block]) -> bool {
     let ends = |i: &Instruction| matches!(&i.shape, Shape::Call { callee: Some(callee), .. } if callee.starts_with("@llvm.stackrestore"));
     !blocks.iter().flat_map(|block| &block.instructions).any(ends)
 }
 
 /// Slots whose addresses somebody else may come to know, by name.
-pub(super) fn escaping(blocks: &[rewright_llvm::body::Block]) -> BTreeSet<&str> {
-    let all = || blocks.iter().flat_map(|block| &block.instructions);
-    // Values by which others come to know something, found backward through what passes pointers on.
-    let mut known: BTreeSet<&str> = BTreeSet::new();
-    let mut todo: Vec<&str> = vec![];
-    for i in all() {
-        match &i.shape {
-            Shape::Load(..) | Shape::Phi(_) | Shape::Offset { .. } | Shape::Branch(..) | Shape::Alloca(_) => {}
-            Shape::Store(value, ..) => todo.push(&value.text),
-            Shape::Plain(_) if i.opcode == "select" || i.opcode == "bitcast" || i.opcode.starts_with("icmp") => {}
-            Shape::Call { callee: Some(callee), .. } if callee.starts_with("@llvm.lifetime.") => {}
-            Shape::Call { .. } if blocks::length(i).is_some() => {}
-            _ => todo.extend(i.template.holes.iter().map(String::as_str)),
-        }
-    }
-    while let Some(name) = todo.pop() {
-        if !known.insert(name) {
-            continue;
-        }
-        for i in all().filter(|i| i.result.as_deref() == Some(name)) {
-            match &i.shape {
-                Shape::Phi(values) => todo.extend(values.iter().map(|(operand, _)| operand.text.as_str())),
-                Shape::Offset { base, .. } => todo.push(&base.text),
-                Shape::Plain(operands) => todo.extend(operands.iter().map(|operand| operand.text.as_str())),
-                _ => {}
-            }
-        }
-    }
-    known
+pub(super) fn escaping(blocks: &[Block]) -> BTreeSet<&str> {
+    captured(blocks, |i| match &i.shape {
+        Shape::Call { callee: Some(callee), .. } if callee.starts_with("@llvm.lifetime.") => vec![],
+        Shape::Call { .. } if blocks::length(i).is_some() => vec![],
+        _ => holes(i).collect(),
+    })
 }
