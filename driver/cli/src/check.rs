@@ -9,6 +9,7 @@ use super::{Finding, examples, out, packs, project, sources, watch};
 use anyhow::Result;
 use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::diagnostic::count;
+use rewright_typeprop::names;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -94,7 +95,12 @@ fn once(args: &Args) -> Result<Finding> {
                      that name is \"@{spelling}\""
                 ));
             }
-            for rule in &silent {
+            // The warning about a rule that no example names has said it.
+            let is_said = |rule: &str| {
+                let message = format!("rule `{}` has no example", names::plain(rule));
+                diagnostics.iter().any(|d| d.code == "RW0501" && d.message == message)
+            };
+            for rule in silent.iter().filter(|rule| !is_said(rule)) {
                 out::note(&format!("note: {rule} takes part in no example"));
             }
             out::result(&format!(

@@ -253,7 +253,7 @@ fn functions_that_give_or_take_truth_values_are_understood() {
         assert!(ran.code == Some(0) && ran.stdout.contains(expected), "{body}: {ran:?}");
         assert!(!ran.stdout.contains("@old(i64 %"), "{body}: {ran:?}");
     }
-    // Which truth value an integer is that may be something else, nobody says.
+    // An integer that may be neither 0 nor 1 is no truth value.
     let text = format!(
         "{HEAD}{declared}declare i64 @wide(i64)\ndefine i64 @f(i64 noundef %x) {{\n  %k = call signext i8 @count(i64 %x)\n  \
          %n = call i64 @wide(i64 %x)\n  %w = zext i8 %k to i64\n  %s = add i64 %w, %n\n  ret i64 %s\n}}\n"
