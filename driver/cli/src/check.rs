@@ -9,7 +9,6 @@ use super::{Finding, examples, out, packs, project, sources, watch};
 use anyhow::Result;
 use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::diagnostic::count;
-use rewright_typeprop::names;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -95,12 +94,7 @@ fn once(args: &Args) -> Result<Finding> {
                      that name is \"@{spelling}\""
                 ));
             }
-            // The warning about a rule that no example names has said it.
-            let is_said = |rule: &str| {
-                let message = format!("rule `{}` has no example", names::plain(rule));
-                diagnostics.iter().any(|d| d.code == "RW0501" && d.message == message)
-            };
-            for rule in silent.iter().filter(|rule| !is_said(rule)) {
+            for rule in &silent {
                 out::note(&format!("note: {rule} takes part in no example"));
             }
             out::result(&format!(
