@@ -222,7 +222,8 @@ pub enum StatementKind {
     },
     /// A declared operation that stands at a site (see `Op::is_sited`): node `node` over its operands and
     /// `site`, a state that is live nowhere but in the segment before it. Other nodes of the same class over `site`
-    /// may be executed in its place. It goes only where a rule licenses that.
+    /// may be executed in its place. It goes only where a rule licenses that, or
+    /// where nobody takes its result and the state after it.
     Call {
         /// The operation, with its result as class.
         node: InputId,
@@ -230,8 +231,10 @@ pub enum StatementKind {
         site: InputId,
         /// Observes every region.
         observes: bool,
-        /// Gives every region a new state.
+        /// Gives every region a new state; only `after.region` if that is there.
         writes: bool,
+        /// The state after it, where it has a name.
+        after: Option<StateAfter>,
     },
     /// A check in its place. Kept, it observes every region. It goes only if it cannot trap or an equal check
     /// that is kept dominates it, or follows with no site between.
@@ -247,6 +250,16 @@ pub enum StatementKind {
         /// May it trap at all? A load that cannot trap (`notrap`) has a check that only licenses its position.
         observes: bool,
     },
+}
+
+/// The state after a call that writes one region and gives a value (see `Op::parts`): a function of the call's operands
+/// and of the state before it, as the value is. So it may be executed in another state, or not at all, as a write may.
+#[derive(Clone, Copy, Debug)]
+pub struct StateAfter {
+    /// The region.
+    pub region: RegionId,
+    /// The node.
+    pub out: InputId,
 }
 
 /// When two checks are the same check.

@@ -21,10 +21,12 @@
 
 mod ambiguous;
 mod approximate;
+mod attributes;
 mod blocks;
 #[cfg(test)]
 mod broken;
 mod decls;
+mod divided;
 mod effects;
 mod elab;
 mod examples;
@@ -248,9 +250,17 @@ impl<'a> Checker<'a> {
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
     }
 
+    /// Is it another file of a pack that has been read? That is the mistake, and not what its items are.
+    fn is_second(&self, file: usize) -> bool {
+        self.files[..file].iter().any(|earlier| earlier.pack == self.files[file].pack)
+    }
+
     /// Items of a file with the ruleset around them.
     fn items(&self, file: usize) -> Vec<(Option<&'a Name>, &'a Item)> {
         let mut out = Vec::new();
+        if self.is_second(file) {
+            return out;
+        }
         for item in &self.files[file].file.items {
             match &item.kind {
                 ItemKind::Ruleset { name, items } => {

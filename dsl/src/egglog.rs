@@ -35,6 +35,7 @@
 mod block_guard;
 mod compile;
 mod context;
+mod divided;
 mod instances;
 mod lower;
 mod names;

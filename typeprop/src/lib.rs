@@ -31,6 +31,6 @@ pub use data::{Data, DataPool};
 pub use host::{Constant, HostFn, HostFns};
 pub use ids::{OpId, RuleId};
 pub use model::{Evaluation, Known, Model, Repr, Scalar};
-pub use ops::{Effects, Op, OpTable, Universe};
+pub use ops::{Effects, Op, OpTable, Part, Universe};
 pub use term::Term;
 pub use types::{Ty, TypeExpr, TypeParam, TypeStore};

@@ -94,6 +94,35 @@ pub enum LoopRole {
     Leave,
 }
 
+/// What an operation that writes and gives a value is to rules that say its state: the state after it, and the value
+/// that it gives, each as a function of the operands and of the state before it. They are for matching: what is executed
+/// is the operation itself, at its site.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Parts {
+    /// Gives the state after it.
+    pub state: OpId,
+    /// Gives its value.
+    pub value: OpId,
+}
+
+/// Which part of an operation another one is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Part {
+    /// The state after it.
+    State(OpId),
+    /// The value that it gives.
+    Value(OpId),
+}
+
+impl Part {
+    /// The operation that it is a part of.
+    pub fn whole(self) -> OpId {
+        match self {
+            Part::State(whole) | Part::Value(whole) => whole,
+        }
+    }
+}
+
 /// What one execution costs, in units of a simple integer instruction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Cost {
@@ -167,6 +196,10 @@ pub struct Op {
     /// `@model("phi")`: what a parameter of a block is where the arms of a branch meet. The second operand, unless the
     /// first is 0; then the third. For matching: nothing computes it.
     pub at_merges: bool,
+    /// The state after it and its value, where it writes and gives one and has no other effect.
+    pub parts: Option<Parts>,
+    /// The operation that it is a part of. It has its name.
+    pub part_of: Option<Part>,
     /// Primitive meaning (`@model(name)`).
     pub model: Option<Model>,
     /// Derived meaning (`spec expr`), over the parameters.
@@ -205,7 +238,8 @@ impl Op {
         self.is_sited() || self.effects.accesses_memory()
     }
 
-    /// *Is* the state after it, as a node. What a statement at a site leaves behind has no node.
+    /// *Is* the state after it, as a node. What a statement at a site leaves behind is another operation's node, if any
+    /// ([`Op::parts`]).
     pub fn gives_state(&self) -> bool {
         !self.effects.writes.is_empty() && !self.is_sited()
     }
@@ -226,6 +260,8 @@ impl Op {
             laws: Laws::default(),
             in_loop: None,
             at_merges: false,
+            parts: None,
+            part_of: None,
             model: None,
             spec: None,
             symbol: None,
@@ -246,6 +282,22 @@ impl Op {
     /// Does it say what control makes of values? Then no instruction is that operation.
     pub fn is_of_control(&self) -> bool {
         self.in_loop.is_some() || self.at_merges
+    }
+
+    /// Is it for matching only, so that no instruction is that operation?
+    pub fn is_for_matching(&self) -> bool {
+        self.is_of_control() || self.part_of.is_some()
+    }
+
+    /// Are the state after it and its value functions of its operands and the state of one region? Then they have names
+    /// in rules ([`Parts`]). What it allocates is fresh each time, and what is io depends on when.
+    pub fn is_divisible(&self) -> bool {
+        let Effects { reads, writes, allocates, io, traps, diverges } = &self.effects;
+        self.results.len() == 1
+            && matches!(&writes[..], [region] if reads.iter().all(|read| read == region))
+            && allocates.is_empty()
+            && !(*io || *traps || *diverges)
+            && self.part_of.is_none()
     }
 
     /// The operation that takes a recurrence from one iteration to the next, if it is one.
@@ -295,13 +347,49 @@ pub struct OpTable {
 impl OpTable {
     /// Adds an operation and gives it its unique name.
     pub fn declare(&mut self, mut op: Op) -> OpId {
-        let overloads = self.overloads.entry(op.name.clone()).or_default();
-        op.unique = if overloads.is_empty() { op.name.clone() } else { format!("{}.{}", op.name, overloads.len()) };
+        let next = OpId(self.ops.len() as u32);
+        op.unique = match op.part_of {
+            Some(Part::State(whole)) => format!("{}:state", self.get(whole).unique),
+            Some(Part::Value(whole)) => format!("{}:value", self.get(whole).unique),
+            None => {
+                let overloads = self.overloads.entry(op.name.clone()).or_default();
+                overloads.push(next);
+                match overloads.len() {
+                    1 => op.name.clone(),
+                    n => format!("{}.{}", op.name, n - 1),
+                }
+            }
+        };
         let (index, previous) = self.ops.insert_full(op.unique.clone(), op);
-        debug_assert!(previous.is_none());
-        let id = OpId(index as u32);
-        overloads.push(id);
-        id
+        debug_assert!(previous.is_none() && index as u32 == next.0);
+        next
+    }
+
+    /// Adds the two parts of an operation that is divisible. Nobody finds them by name.
+    pub fn declare_parts(&mut self, whole: OpId) {
+        let op = self.get(whole);
+        if !op.is_divisible() || op.parts.is_some() {
+            return;
+        }
+        let part = |part: Part, results: Vec<TypeExpr>, effects: Effects| Op {
+            pack: op.pack.clone(),
+            tparams: op.tparams.clone(),
+            effects,
+            cost: op.cost.clone(),
+            conditional: op.conditional,
+            part_of: Some(part),
+            ..Op::new(op.name.clone(), op.params.clone(), results)
+        };
+        let reads = Effects { reads: op.effects.writes.clone(), ..Effects::default() };
+        let parts =
+            [part(Part::State(whole), vec![], op.effects.clone()), part(Part::Value(whole), op.results.clone(), reads)];
+        let [state, value] = parts.map(|part| self.declare(part));
+        self.get_mut(whole).parts = Some(Parts { state, value });
+    }
+
+    /// The operation that rules mean by one: the whole, where it is a part.
+    pub fn whole(&self, id: OpId) -> OpId {
+        self.get(id).part_of.map_or(id, Part::whole)
     }
 
     /// The operation behind an id.

@@ -164,7 +164,7 @@ impl<'a> Resolution<'a> {
                     Some(Node { head: Head::Op(op), .. }) => {
                         let op = self.universe.ops.get(*op);
                         let at_site = self.site_of(*class).is_some();
-                        if op.is_of_control() || (op.is_sited() || op.gives_state()) != at_site {
+                        if op.is_for_matching() || (op.is_sited() || op.gives_state()) != at_site {
                             return Err(ElaborateError::NotComputed(*node));
                         }
                     }

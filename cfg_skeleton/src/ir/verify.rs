@@ -288,7 +288,7 @@ impl Verifier<'_> {
                     return;
                 }
                 let op = self.universe.ops.get(*op);
-                if op.is_of_control() {
+                if op.is_for_matching() {
                     self.report(place, Defect::Carried(op.unique.clone()));
                 }
                 if access.is_some() != op.effects.accesses_memory() {

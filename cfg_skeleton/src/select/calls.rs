@@ -6,10 +6,10 @@
 //! stay demands that class; the result of one that may go demands it wherever it is wanted.
 
 use crate::Saturated;
-use crate::egraph::{ClassId, EGraphView, Head};
+use crate::egraph::{ClassId, EGraphView, Head, Node};
 use crate::ir::BlockId;
 use crate::skeleton::{CheckKey, SiteId, Skeleton, StatementKind};
-use rewright_typeprop::{RuleId, Universe};
+use rewright_typeprop::{OpId, RuleId, Universe};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -132,6 +132,29 @@ fn together(given: Saturated, (site, root): (SiteId, SiteId), members: &[SiteId]
         }
     }
     true
+}
+
+/// May a node of a call's class be executed at its site, where these states are live? In the state of the original it
+/// gives and leaves what the original does. In another one that has to be said of it: the state after the call, and
+/// its value, are those of the node in that state.
+pub(crate) fn is_right_in(given: Saturated, site: SiteId, node: &Node<ClassId>, live: &[Vec<ClassId>]) -> bool {
+    let Saturated { universe, skeleton, view, .. } = given;
+    let StatementKind::Call { node: original, after: Some(after), .. } = &skeleton.statement(site).kind else {
+        return true;
+    };
+    let (row, before) = (after.region.index(), skeleton.segment_before(site));
+    let Some(state) = live.get(row).map(|row| row[before.index()]) else { return false };
+    let Head::Op(op) = node.head else { return false };
+    state == view.class_of(skeleton.live[row][before.index()])
+        || universe.ops.get(op).parts.is_some_and(|parts| {
+            let mut part = node.clone();
+            part.children.last_mut().into_iter().for_each(|last| *last = state);
+            let mut has = |op: OpId, class: ClassId| {
+                part.head = Head::Op(op);
+                view.class(class).nodes.iter().any(|id| *view.node(*id) == part)
+            };
+            has(parts.state, view.class_of(after.out)) && has(parts.value, view.class_of(*original))
+        })
 }
 
 /// Does control always come out of this statement?

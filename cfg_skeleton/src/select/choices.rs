@@ -260,7 +260,8 @@ impl Choices<'_> {
         demands
     }
 
-    /// Writes that were dropped and whose state is read by something that missing demands wait for.
+    /// Writes that were dropped and whose state is read by something that missing demands wait for, and calls whose result
+    /// is such a thing.
     pub(crate) fn blame(&self, missing: &[Demand]) -> Vec<SiteId> {
         let mut work: Vec<ClassId> = missing.iter().map(|d| d.class).collect();
         let mut seen = vec![false; self.of_class.len()];
@@ -276,9 +277,14 @@ impl Choices<'_> {
             }
         }
         let needed = |out: &InputId| states.contains(&self.given.view.class_of(*out));
+        let wanted = |result: &InputId| seen[self.given.view.class_of(*result).index()];
         let dropped = |(site, statement): &(usize, &crate::skeleton::Statement)| {
             self.plan.fates[*site] == StatementPlan::Drop
-                && matches!(&statement.kind, StatementKind::Write { out, .. } if needed(out))
+                && match &statement.kind {
+                    StatementKind::Write { out, .. } => needed(out),
+                    StatementKind::Call { node, after: Some(after), .. } => needed(&after.out) || wanted(node),
+                    _ => false,
+                }
         };
         let statements = self.given.skeleton.statements.iter().enumerate();
         statements.filter(dropped).map(|(site, _)| SiteId(site as u32)).collect()

@@ -182,6 +182,9 @@ impl<'a> Choices<'a> {
     /// What may be executed at a site, and the result of that.
     fn call(&mut self, site: SiteId, node: InputId, fate: StatementPlan, unavailable: &BTreeSet<OpId>) {
         let StatementKind::Call { site: token, .. } = &self.given.skeleton.statement(site).kind else { return };
+        if fate == StatementPlan::Drop {
+            return;
+        }
         let (state, class) = (self.given.view.class_of(*token), self.given.view.class_of(node));
         let executed = calls::executed(self.given.view, site);
         let (before, after) = (self.given.skeleton.segment_before(site), self.given.skeleton.segment_after(site));
@@ -192,7 +195,8 @@ impl<'a> Choices<'a> {
             let Head::Op(op) = node.head else { continue };
             let at_site = self.given.universe.ops.get(op).is_sited() && node.children.last() == Some(&state);
             let Some(children) = self.operands(node.head, &node.children).filter(|_| at_site) else { continue };
-            if children.contains(&class) || unavailable.contains(&op) {
+            let is_right = calls::is_right_in(self.given, site, node, &self.plan.live);
+            if !is_right || children.contains(&class) || unavailable.contains(&op) {
                 continue;
             }
             let cost = self.model.node(self.given.universe, &self.classes, node);
@@ -263,7 +267,7 @@ impl<'a> Choices<'a> {
                     return self.carry(id, class, unavailable, literals);
                 }
                 let is_value = declared.effects.is_value() && !declared.results.is_empty();
-                is_value && !declared.at_merges && !unavailable.contains(&op)
+                is_value && !declared.is_for_matching() && !unavailable.contains(&op)
             }
         };
         // A literal is the cheapest form of its class nearly everywhere, and never worse by more than a move.

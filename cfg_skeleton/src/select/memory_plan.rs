@@ -21,12 +21,12 @@ use super::calls::RemovalGroups;
 use super::check_identity::{CheckIdentities, CheckIdentityId, Speculation};
 use super::segments::SegmentTree;
 use crate::Saturated;
-use crate::egraph::{ClassId, EGraphView, Head, Node};
+use crate::egraph::{ClassId, EGraphView, Head, InputId, Node};
 use crate::ir::cfg::Cfg;
 use crate::ir::{BlockId, RegionId};
-use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, StatementKind};
+use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, StateAfter, StatementKind};
 use indexmap::IndexMap;
-use rewright_typeprop::Universe;
+use rewright_typeprop::{Op, OpId, Universe};
 use rustc_hash::FxHashMap;
 
 /// How many blocks and statements one look-ahead may visit. Dead stores are overwritten soon.
@@ -181,14 +181,16 @@ impl Planner<'_> {
             for site in self.skeleton.sites(*block) {
                 let after = self.skeleton.segment_after(site);
                 match &self.skeleton.statement(site).kind {
-                    StatementKind::Opaque { writes: true, .. } | StatementKind::Call { writes: true, .. } => {
+                    StatementKind::Opaque { writes: true, .. }
+                    | StatementKind::Call { writes: true, after: None, .. } => {
                         for (row, state) in now.iter_mut().enumerate() {
                             *state = self.original[row][after.index()];
                         }
                     }
-                    StatementKind::Write { region, .. } => {
+                    StatementKind::Write { region, .. }
+                    | StatementKind::Call { after: Some(StateAfter { region, .. }), .. } => {
                         let state = now.get_mut(region.index());
-                        let pinned = self.kept[site.index()] || self.relied[site.index()];
+                        let pinned = self.is_pinned(site) || self.relied[site.index()];
                         let (Some(state), false) = (state, pinned) else {
                             if let Some(state) = now.get_mut(region.index()) {
                                 *state = self.original[region.index()][after.index()];
@@ -207,6 +209,11 @@ impl Planner<'_> {
                 self.set_live(after, &now);
             }
         }
+    }
+
+    /// Is a write executed whatever states say? So is a call that rules let go by its effects: it goes as they say.
+    fn is_pinned(&self, site: SiteId) -> bool {
+        self.kept[site.index()] || self.plan.fates[site.index()] == StatementPlan::Optional
     }
 
     /// What a dropped write said is not known any more, unless its front end says it.
@@ -330,6 +337,9 @@ impl Planner<'_> {
         }
         let own = self.checks[site.index()];
         match &self.skeleton.statement(site).kind {
+            StatementKind::Call { after: Some(after), .. } if after.region.index() == walk.row && !synced => {
+                self.step_write(walk, site, true)
+            }
             StatementKind::Opaque { observes, writes, .. } | StatementKind::Call { observes, writes, .. } => {
                 if *observes || *writes || walk.pending_any {
                     Step::Observed
@@ -353,7 +363,6 @@ impl Planner<'_> {
             },
             StatementKind::Write { region, trap, .. } => {
                 let before = self.skeleton.segment_before(site);
-                let after = self.skeleton.segment_after(site);
                 // What dominates the dropped write, too, is a fact without it.
                 let inert = trap.is_none() || self.inert(walk, site, before);
                 let equal = walk.pending_any && walk.pending.is_some() && walk.pending == own;
@@ -361,37 +370,43 @@ impl Planner<'_> {
                     // Executed for all that is known here: it ends the search for a check, and observes if it traps.
                     return if walk.pending_any || !inert { Step::Observed } else { Step::On };
                 }
-                let result = self.original[walk.row][after.index()];
                 if equal {
                     walk.relied = Some(site);
                 }
-                if synced {
-                    return if equal { Step::Right } else { Step::Observed };
+                match synced {
+                    true if equal => Step::Right,
+                    true => Step::Observed,
+                    false => self.step_write(walk, site, inert),
                 }
-                let was = self.original[walk.row][before.index()];
-                let free = inert && !walk.pending_any;
-                let may_go = free && !self.kept[site.index()];
-                if result == walk.planned && may_go {
-                    return Step::Right;
-                }
-                if result == was {
-                    // It changes nothing, so it will go anyway: nothing is gained by executing it instead.
-                    if may_go {
-                        walk.forced.push(site);
-                        return Step::On;
-                    }
-                    return Step::Observed;
-                }
-                if (free || equal) && self.executable(site, result, walk.planned) {
-                    return Step::Right;
-                }
-                if may_go {
-                    walk.forced.push(site);
-                    return Step::On;
-                }
-                Step::Observed
             }
         }
+    }
+
+    /// Comes to a write of the walk's region.
+    fn step_write(&self, walk: &mut Walk, site: SiteId, inert: bool) -> Step {
+        let (before, after) = (self.skeleton.segment_before(site), self.skeleton.segment_after(site));
+        let [was, result] = [before, after].map(|segment| self.original[walk.row][segment.index()]);
+        let free = inert && !walk.pending_any;
+        let may_go = free && !self.is_pinned(site);
+        if result == walk.planned && may_go {
+            return Step::Right;
+        }
+        if result == was {
+            // It changes nothing, so it will go anyway: nothing is gained by executing it instead.
+            if may_go {
+                walk.forced.push(site);
+                return Step::On;
+            }
+            return Step::Observed;
+        }
+        if (free || walk.relied == Some(site)) && self.executable(site, walk.planned) {
+            return Step::Right;
+        }
+        if may_go {
+            walk.forced.push(site);
+            return Step::On;
+        }
+        Step::Observed
     }
 
     /// Does a write on the way not trap, by facts that do not come from the way itself?
@@ -402,17 +417,36 @@ impl Planner<'_> {
         walk.key != Some(key) && self.plan.is_known(self.tree, key, before, true)
     }
 
-    /// Does the class after the write hold the same operation on the same operands in the planned state?
-    fn executable(&self, site: SiteId, result: ClassId, planned: ClassId) -> bool {
-        let StatementKind::Write { out, .. } = &self.skeleton.statement(site).kind else { return false };
-        let own = &self.skeleton.input.nodes[out.index()];
-        if !matches!(own.head, Head::Op(op) if self.universe.ops.get(op).takes_state()) {
-            return false;
+    /// Does the class after the write hold the same operation on the same operands in the planned state, and that of the
+    /// value that it gives, if it gives one?
+    fn executable(&self, site: SiteId, planned: ClassId) -> bool {
+        let holds = |class: ClassId, own: &Node<ClassId>| {
+            let mut nodes = self.view.class(class).nodes.iter().map(|n| self.view.node(*n));
+            nodes.any(|n| n.children.last() == Some(&planned) && n.is_same_but_for_state(own))
+        };
+        let in_view = |input: InputId| {
+            let node = &self.skeleton.input.nodes[input.index()];
+            let children = node.children.iter().map(|child| self.view.class_of(*child)).collect();
+            Node { head: node.head, types: node.types.clone(), children }
+        };
+        let op = |node: &Node<ClassId>| match node.head {
+            Head::Op(op) => Some(self.universe.ops.get(op)),
+            _ => None,
+        };
+        match &self.skeleton.statement(site).kind {
+            StatementKind::Write { out, .. } => {
+                let own = in_view(*out);
+                op(&own).is_some_and(Op::takes_state) && holds(self.view.class_of(*out), &own)
+            }
+            StatementKind::Call { node, after: Some(after), .. } => {
+                let own = in_view(*node);
+                let Some(parts) = op(&own).and_then(|op| op.parts) else { return false };
+                let part = |op: OpId| Node { head: Head::Op(op), ..own.clone() };
+                holds(self.view.class_of(after.out), &part(parts.state))
+                    && holds(self.view.class_of(*node), &part(parts.value))
+            }
+            _ => false,
         }
-        let children = own.children.iter().map(|child| self.view.class_of(*child)).collect();
-        let own = Node { head: own.head, types: own.types.clone(), children };
-        let mut nodes = self.view.class(result).nodes.iter().map(|n| self.view.node(*n));
-        nodes.any(|n| n.children.last() == Some(&planned) && n.is_same_but_for_state(&own))
     }
 
     /// States anew what is known, now that it is decided which writes are executed.

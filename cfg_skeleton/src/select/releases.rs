@@ -1,24 +1,24 @@
-//! Writes that release what a statement has made go only with that statement.
+//! Writes that free what a statement has made are left out only with that statement.
 //!
-//! A rule lets such a write go, `free(copy(v) after t) after s => s`, because what it releases is not made. Where that
-//! is made after all, since something else uses it, nothing else would release it.
+//! A rule leaves out such a write, `free(copy(v) after t) after s => s`, because what it frees is not made. Where it is
+//! made after all, since something else uses it, nothing else would free it.
 
 use super::selection::{Selection, StatementChoice};
 use crate::Saturated;
-use crate::egraph::ClassId;
-use crate::skeleton::{SiteId, StatementKind};
+use crate::egraph::{ClassId, InputId};
+use crate::skeleton::{SiteId, StateAfter, Statement, StatementKind};
 use rustc_hash::FxHashSet;
 
-/// Writes that a selection leaves out because they change nothing, as rules say, though a statement that rules let go is
-/// executed, and they take its result.
+/// Writes that are left out, because rules say that they change nothing, although the statement that made what they free
+/// is executed.
 pub(super) fn unreleased(given: Saturated, selection: &Selection) -> Vec<SiteId> {
     let Saturated { skeleton, view, .. } = given;
     let statements = || skeleton.statements.iter().zip(&selection.statements);
+    let is_licensed = |site: &InputId| view.removable.iter().any(|row| row.site == view.class_of(*site));
     let made: FxHashSet<ClassId> = statements()
         .filter_map(|(statement, choice)| match (&statement.kind, choice) {
             (StatementKind::Call { node, site, .. }, StatementChoice::Keep { .. }) => {
-                let site = view.class_of(*site);
-                view.removable.iter().any(|row| row.site == site).then(|| view.class_of(*node))
+                is_licensed(site).then(|| view.class_of(*node))
             }
             _ => None,
         })
@@ -26,8 +26,15 @@ pub(super) fn unreleased(given: Saturated, selection: &Selection) -> Vec<SiteId>
     if made.is_empty() {
         return vec![];
     }
-    let releases = |(site, (statement, choice)): (usize, (&crate::skeleton::Statement, &StatementChoice))| {
-        let StatementKind::Write { out, region, .. } = &statement.kind else { return None };
+    let releases = |(site, (statement, choice)): (usize, (&Statement, &StatementChoice))| {
+        let (out, region) = match &statement.kind {
+            StatementKind::Write { out, region, .. } => (out, region),
+            // What a rule lets go by its effects goes with the others of its match.
+            StatementKind::Call { after: Some(StateAfter { out, region }), site, .. } if !is_licensed(site) => {
+                (out, region)
+            }
+            _ => return None,
+        };
         let site = SiteId(site as u32);
         let before = skeleton.live.get(region.index())?[skeleton.segment_before(site).index()];
         let changes_nothing = view.class_of(*out) == view.class_of(before);

@@ -3,6 +3,7 @@
 mod corrupted;
 mod cost_model;
 mod curve;
+mod error_codes;
 mod frequencies;
 mod keep_placement;
 mod memory;

@@ -270,7 +270,7 @@ impl Validator<'_> {
             Head::Leaf(_) | Head::Token(_) => false,
             Head::Op(op) => {
                 let op = self.universe.ops.get(op);
-                op.effects.is_value() && !op.results.is_empty() && !op.is_of_control()
+                op.effects.is_value() && !op.results.is_empty() && !op.is_for_matching()
             }
         }
     }
@@ -283,7 +283,8 @@ impl Validator<'_> {
             if pinned && !executed {
                 self.found.push(Violation::PinnedDropped(site));
             }
-            if matches!(statement.kind, StatementKind::Call { .. }) && !executed && !self.may_go(site) {
+            let is_pinned = matches!(statement.kind, StatementKind::Call { after: None, .. });
+            if is_pinned && !executed && !self.may_go(site) {
                 self.found.push(Violation::NotRemovable(site));
             }
             let key = match &statement.kind {

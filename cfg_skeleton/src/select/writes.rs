@@ -61,6 +61,7 @@ impl Choices<'_> {
         let [op, was] = [op, was].map(|op| self.given.universe.ops.get(op));
         let effects = &op.effects;
         let writes_the_same = op.gives_state()
+            && !op.is_for_matching()
             && effects.writes == was.effects.writes
             && effects.reads.iter().all(|read| effects.writes.contains(read));
         let is_access = [op, was].map(|op| op.model.is_some_and(|model| model.memory().is_some()));

@@ -9,7 +9,7 @@ use super::loops;
 use super::merges;
 use super::nodes::Nodes;
 use super::roles::{Role, Roles};
-use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, Statement, StatementKind};
+use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, StateAfter, Statement, StatementKind};
 use crate::egraph::{Head, InputId, Node};
 use crate::ir::frontier::Frontiers;
 use crate::ir::{BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, Promise, RegionId, Terminator, Value};
@@ -57,6 +57,7 @@ pub fn build_with_truth(
         statements: vec![None; numbering.sites as usize],
         site: 0,
         movable: vec![],
+        values: vec![],
     };
     // The states at the function's entry; rows that nothing changes keep them.
     let entry: Vec<InputId> = builder.live.iter().map(|_| builder.nodes.token()).collect();
@@ -76,6 +77,7 @@ pub fn build_with_truth(
     let parts = loops::Parts { function: f, cfg, universe, blocks: &blocks, values: &builder.value_input };
     let (loops, mut equations) = loops::carried(&parts, &mut builder.nodes);
     equations.extend(merges::met(&parts, &mut builder.nodes));
+    equations.append(&mut builder.values);
     equations.extend(promised(f, &builder.value_input, &mut builder.nodes));
     let mut skeleton = Skeleton {
         statements,
@@ -122,6 +124,8 @@ struct Builder<'a> {
     statements: Vec<Option<Statement>>,
     site: usize,
     movable: Vec<InputId>,
+    /// What calls give, as a function of the state before them.
+    values: Vec<(InputId, Node<InputId>)>,
 }
 
 impl Builder<'_> {
@@ -246,16 +250,25 @@ impl Builder<'_> {
                 self.state[region.index()] = out;
                 self.statement(block, id, StatementKind::Write { out, region, trap, key });
             }
-            (Role::Call { observes, writes }, InstKind::Op { op, targs, .. }) => {
+            (Role::Call { observes, writes, region }, InstKind::Op { op, targs, .. }) => {
                 let site = self.nodes.token();
-                let mut children = operands;
+                let mut children = operands.clone();
                 children.push(site);
                 let node = self.nodes.add(Head::Op(*op), targs.clone(), children);
                 self.define(inst, &[node]);
-                if writes {
+                let after = region.zip(self.universe.ops.get(*op).parts).map(|(region, parts)| {
+                    let mut children = operands;
+                    children.push(self.state[region.index()]);
+                    let value = Node { head: Head::Op(parts.value), types: targs.clone(), children: children.clone() };
+                    self.values.push((node, value));
+                    let out = self.nodes.add(Head::Op(parts.state), targs.clone(), children);
+                    self.state[region.index()] = out;
+                    StateAfter { region, out }
+                });
+                if writes && after.is_none() {
                     self.change_all();
                 }
-                self.statement(block, id, StatementKind::Call { node, site, observes, writes });
+                self.statement(block, id, StatementKind::Call { node, site, observes, writes, after });
             }
             (Role::Check { code, when }, _) => {
                 let condition = match when {

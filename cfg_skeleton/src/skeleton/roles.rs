@@ -38,6 +38,8 @@ pub(super) enum Role {
         observes: bool,
         /// Changes every region's state.
         writes: bool,
+        /// Changes only this one's, and the state after it has a name.
+        region: Option<RegionId>,
     },
     /// A check of its own.
     Check {
@@ -83,6 +85,7 @@ impl<'a> Roles<'a> {
             let row = match roles.of_access(op, access) {
                 Role::Load { row, .. } => row,
                 Role::Write { region, .. } => region.index(),
+                _ if op.parts.is_some() && !roles.is_anywhere(access) => access.region.index(),
                 _ => continue,
             };
             roles.used.resize(roles.used.len().max(row + 1), false);
@@ -115,7 +118,9 @@ impl<'a> Roles<'a> {
                 let observes = effects.io || effects.diverges || effects.traps || effects.accesses_memory();
                 match access {
                     _ if op.is_sited() && op.results.len() <= 1 => {
-                        Role::Call { observes, writes: !effects.writes.is_empty() }
+                        let in_one = access.filter(|a| op.parts.is_some() && !self.is_anywhere(*a));
+                        let region = in_one.map(|a| a.region);
+                        Role::Call { observes, writes: !effects.writes.is_empty(), region }
                     }
                     Some(access) => self.of_access(op, *access),
                     None if effects.is_pure() => Role::Value,
@@ -126,9 +131,14 @@ impl<'a> Roles<'a> {
         }
     }
 
+    /// May it be in any of several regions?
+    fn is_anywhere(&self, access: Access) -> bool {
+        self.named && access.region.0 == 0
+    }
+
     fn of_access(&self, op: &Op, access: Access) -> Role {
         let effects = &op.effects;
-        let anywhere = self.named && access.region.0 == 0;
+        let anywhere = self.is_anywhere(access);
         if effects.is_value() && effects.reads.len() == 1 {
             let check = (!access.movable || access.trap.is_some()).then_some(access.trap.is_some());
             return match access.readonly {
@@ -162,7 +172,7 @@ impl<'a> Roles<'a> {
         let block = f.block(block);
         matches!(block.term, Terminator::Opaque { .. })
             || block.insts.iter().any(|i| match self.of(f.inst(*i)) {
-                Role::Write { region, .. } => region.index() == row,
+                Role::Write { region, .. } | Role::Call { region: Some(region), .. } => region.index() == row,
                 Role::Pinned { writes, .. } | Role::Call { writes, .. } => writes,
                 _ => false,
             })

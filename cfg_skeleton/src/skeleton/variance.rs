@@ -126,7 +126,9 @@ pub(super) fn sources(s: &Skeleton) -> Vec<(InputId, Option<BlockId>)> {
             if let StatementKind::Call { site, .. } = statement.kind {
                 add(site, *block);
             }
-            if let StatementKind::Opaque { writes: true, .. } = statement.kind {
+            if let StatementKind::Opaque { writes: true, .. } | StatementKind::Call { writes: true, .. } =
+                statement.kind
+            {
                 let after = s.segment_after(site).index();
                 s.live.iter().filter(|row| row[after] != row[after - 1]).for_each(|row| add(row[after], *block));
             }

@@ -109,9 +109,9 @@ enum Command {
     /// A build that ends when the `rewright wrap` that started it is gone
     #[command(name = rewright_wrap::guard::COMMAND, hide = true)]
     Guard(wrap::GuardArgs),
-    /// What keeps a rule from matching in a function
+    /// Say why a rule does not match in a function
     WhyNot(why_not::Args),
-    /// What a diagnostic, a word of the language or a rule means
+    /// Explain a diagnostic, a word of the language or a rule
     Explain(explain::Args),
     /// Print the completions of these commands for a shell
     Completions(shell::CompletionsArgs),

@@ -207,6 +207,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             return Ok(Finding::Found);
         };
         args.specialise.add(|request| input.specialise(request))?;
+        if let Some(reason) = input.out_of_scope() {
+            bail!("{}: no function is optimised, so there is nothing to show: {reason}", args.input.file.display());
+        }
         let imported = input.import(&input::wanted(&args.input.file, &*input, args.function.as_deref())?);
         return finish(&args, emit::functions(input.optimiser(), imported, &input.options(&options), what)?);
     }

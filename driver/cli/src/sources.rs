@@ -64,7 +64,11 @@ fn with_extension(paths: &[PathBuf], extension: &str) -> Result<Vec<PathBuf>> {
 /// The text of a file. Bytes that are not UTF-8 are an error that says so.
 pub(super) fn read(path: &Path) -> Result<String> {
     String::from_utf8(bytes(path)?).map_err(|e| {
-        anyhow::anyhow!("{} is not text: byte {} is not UTF-8", path.display(), e.utf8_error().valid_up_to())
+        anyhow::anyhow!(
+            "{} is not text: byte {} is not UTF-8; save it as UTF-8",
+            path.display(),
+            e.utf8_error().valid_up_to()
+        )
     })
 }
 

@@ -171,7 +171,8 @@ impl<'a> Asked<'a> {
         let program = self.optimiser.program();
         let rule = program.rule(id);
         let place = program.sources.place(rule.span);
-        let spoken_of = |op: &OpId| rule.terms().flat_map(Term::subterms).any(|term| calls(term, *op));
+        let spoken_of =
+            |op: &OpId| rule.terms().flat_map(Term::subterms).any(|term| calls(&program.universe, term, *op));
         let near = refused.iter().filter(|call| !is_chosen && call.function == self.function.name);
         let places: BTreeSet<&SourcePlace> = origins.iter().filter_map(|origin| self.places.get(origin)).collect();
         Answer {
@@ -230,6 +231,6 @@ impl Answer<'_> {
     }
 }
 
-fn calls(term: &Term, function: OpId) -> bool {
-    matches!(term, Term::Call { op, .. } if *op == function)
+fn calls(universe: &Universe, term: &Term, function: OpId) -> bool {
+    matches!(term, Term::Call { op, .. } if universe.ops.whole(*op) == function)
 }

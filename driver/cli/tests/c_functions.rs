@@ -183,36 +183,53 @@ fn what_allocates_is_in_no_other_calls_state() {
     }
 }
 
-/// An error code: what to write instead is said.
+/// An error code: the state after the call has a name, unless it does something else, too; then what to write instead is said.
 #[test]
-fn a_writer_with_a_value_gives_no_state() {
+fn a_writer_with_a_further_effect_gives_no_state() {
     let dir = tempfile::tempdir().unwrap();
-    let pack = "pack p\nimport std.core\ntype V <: ptr\n@llvm(\"@set\")\nfn set(v: V, x: i64) -> i32  effects writes(memory)\n\
-                @llvm(\"@get\")\nfn get(v: V) -> i64  effects reads(memory)\n\
-                rule r(v: V, x: i64, s: State): get(v) after (set(v, x) after s) => x\n";
-    fs::write(dir.path().join("p.rw"), pack).unwrap();
-    let ran = rewright(dir.path(), "check p.rw");
-    assert!(ran.stderr.contains("the state after a function that writes and gives a value has no name yet"), "{ran:?}");
+    for (more, why) in [
+        ("", None),
+        (", allocates(heap)", Some("`set` allocates, and what it makes is another one each time")),
+        (", io", Some("`set` does io")),
+        (", diverges", Some("`set` may not return")),
+        (", reads(other)", Some("`set` accesses several regions")),
+    ] {
+        let pack = format!(
+            "pack p\nimport std.core\ntype V <: ptr\n@llvm(\"@set\")\nfn set(v: V, x: i64) -> i32  effects writes(memory){more}\n\
+             @llvm(\"@get\")\nfn get(v: V) -> i64  effects reads(memory)\n\
+             rule r(v: V, x: i64, s: State): get(v) after (set(v, x) after s) => x\n"
+        );
+        fs::write(dir.path().join("p.rw"), pack).unwrap();
+        let ran = rewright(dir.path(), "check p.rw");
+        assert_eq!(ran.code == Some(0), why.is_none(), "{more}: {ran:?}");
+        assert!(ran.stderr.contains(why.unwrap_or("RW0501")), "{more}: {ran:?}");
+    }
 }
 
-/// A value that a statement has made is released where it is made after all.
+/// A value that a statement has made is released where it is made after all, also by a function that gives a code.
 #[test]
 fn what_is_made_is_freed() {
+    for (given, result) in [("()", "void"), ("i32", "i32")] {
+        frees_what_is_made(given, result);
+    }
+}
+
+fn frees_what_is_made(given: &str, result: &str) {
     let dir = tempfile::tempdir().unwrap();
     let pack = "pack p\nimport std.core\ntype V <: ptr\n@llvm(\"@copy\")\nfn copy(v: V) -> V  effects allocates(heap)  cost 400\n\
-                @llvm(\"@release\")\nfn release(v: V) -> ()  effects writes(memory)  cost 50\n@llvm(\"@max\")\n\
+                @llvm(\"@release\")\nfn release(v: V) -> GIVEN  effects writes(memory)  cost 50\n@llvm(\"@max\")\n\
                 fn max(v: V) -> i64  effects reads(memory)  cost 300\n@llvm(\"@get\")\n\
                 fn get(v: V, i: i64) -> i64  effects reads(memory)  cost 20\nruleset all {\n  \
                 unsafe rule a(v: V): max(copy(v)) => max(v)\n    removes allocates(heap) because \"nobody sees it\"\n  \
                 unsafe rule b(v: V, s: State, t: State): release(copy(v) after t) after s => s\n    \
                 removes allocates(heap) because \"nobody sees it\"\n}\nschedule default { saturate all }\n";
-    fs::write(dir.path().join("p.rw"), pack).unwrap();
+    fs::write(dir.path().join("p.rw"), pack.replace("GIVEN", given)).unwrap();
     for (used, copies) in [("@max(ptr %c)", 0), ("@get(ptr %c, i64 3)", 1)] {
         let text = format!(
-            "{HEAD}declare ptr @copy(ptr)\ndeclare void @release(ptr)\ndeclare i64 @max(ptr)\ndeclare i64 @get(ptr, i64)\n\
+            "{HEAD}declare ptr @copy(ptr)\ndeclare {result} @release(ptr)\ndeclare i64 @max(ptr)\ndeclare i64 @get(ptr, i64)\n\
              define i64 @f(ptr noundef %v) {{\n  %d = call ptr @copy(ptr %v)\n  %m = call i64 @max(ptr %d)\n  \
-             call void @release(ptr %d)\n  %c = call ptr @copy(ptr %v)\n  %r = call i64 {used}\n  \
-             call void @release(ptr %c)\n  %s = add i64 %r, %m\n  ret i64 %s\n}}\n"
+             call {result} @release(ptr %d)\n  %c = call ptr @copy(ptr %v)\n  %r = call i64 {used}\n  \
+             call {result} @release(ptr %c)\n  %s = add i64 %r, %m\n  ret i64 %s\n}}\n"
         );
         fs::write(dir.path().join("f.ll"), text).unwrap();
         for extract in ["greedy", "auto"] {
@@ -253,7 +270,7 @@ fn functions_that_give_or_take_truth_values_are_understood() {
         assert!(ran.code == Some(0) && ran.stdout.contains(expected), "{body}: {ran:?}");
         assert!(!ran.stdout.contains("@old(i64 %"), "{body}: {ran:?}");
     }
-    // Which truth value an integer is that may be something else, nobody says.
+    // An integer that may be neither 0 nor 1 is no truth value.
     let text = format!(
         "{HEAD}{declared}declare i64 @wide(i64)\ndefine i64 @f(i64 noundef %x) {{\n  %k = call signext i8 @count(i64 %x)\n  \
          %n = call i64 @wide(i64 %x)\n  %w = zext i8 %k to i64\n  %s = add i64 %w, %n\n  ret i64 %s\n}}\n"

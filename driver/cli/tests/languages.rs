@@ -97,6 +97,12 @@ fn what_no_rule_reaches_is_said() {
     let says = "warning: bare.ll: no function is optimised: the target's layout is not known";
     assert!(ran.code == Some(0) && ran.stderr.contains(says), "{}", ran.stderr);
     assert_eq!(ran.stdout, fs::read_to_string(dir.path().join("bare.ll")).unwrap());
+    // Where that is all that would be shown, it is an error.
+    for emit in ["dot", "json", "egglog"] {
+        let ran = rewright(dir.path(), &format!("opt bare.ll --emit {emit}"));
+        let says = "bare.ll: no function is optimised, so there is nothing to show: the target's layout is not known";
+        assert!(ran.code == Some(2) && ran.stderr.contains(says) && ran.stdout.is_empty(), "{emit}: {}", ran.stderr);
+    }
     let ran = rewright(dir.path(), "opt f.mlir");
     let says = "functions of MLIR are written in Rewright's own text";
     assert!(ran.code == Some(0) && ran.stderr.contains(says), "{}", ran.stderr);

@@ -213,6 +213,42 @@ fn writers_with_values_are_replaced_where_they_stand() {
     }
 }
 
+/// Functions that change memory and give an error code: what is read right after them is known, and a call that another one
+/// hides goes, unless its code is taken. The program says on its error stream how many calls were made.
+#[test]
+fn error_codes_stay_where_they_are_taken() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/llvm/error_codes");
+    let pack = folder.join("pack.rw");
+    let dir = tempfile::tempdir().unwrap();
+    let runs = |program: &Path, level: &str| {
+        let Output { stdout, stderr, .. } = run_with(&folder.join("library.c"), program, level);
+        let made: u32 = String::from_utf8(stderr).unwrap().trim().parse().unwrap();
+        (String::from_utf8(stdout).unwrap(), made)
+    };
+    let before = lowered(&dir, &folder.join("program.c"), false, false);
+    let after = dir.path().join("out.ll");
+    let said = rewright(&["opt", "--rules", pack.to_str().unwrap(), "--stats", "-o"], &before, &after);
+    verify(&after);
+    for (functions, what) in [
+        (
+            &["unused", "last", "middle", "decides", "looped", "codes", "kept", "cleared", "filled", "zeros"][..],
+            "optimised",
+        ),
+        (&["first", "all", "one_way", "both_ways", "other_vector", "memory", "kept_code", "before_loop"], "unchanged"),
+    ] {
+        for function in functions {
+            assert!(said.contains(&format!("@{function}: {what}")), "{function}: {said}");
+        }
+    }
+    let (printed, made) = runs(&before, "-O2");
+    assert_eq!(made, 90, "{printed}");
+    // What goes: two of `unused`, one of `last` and `middle` each time, one of `kept`, `cleared` and `filled`, and those that
+    // loops make for nothing.
+    for level in ["-O0", "-O2"] {
+        assert_eq!(runs(&after, level), (printed.clone(), 71), "{level}");
+    }
+}
+
 /// Structures that C passes by address: what is known of the functions is seen where the address only stands for a
 /// value. The program says on its error stream how many structures were made.
 #[test]

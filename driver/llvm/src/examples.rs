@@ -50,7 +50,7 @@ pub fn run(program: &Program, wanted: &[usize]) -> Tried {
         let universe = &program.universe;
         let is_of_c = |term: &Term| match term {
             Term::Call { op, .. } => {
-                universe.ops.get(*op).names.get(FRONT_END).is_some_and(|name| name.starts_with('@'))
+                universe.ops.get(universe.ops.whole(*op)).names.get(FRONT_END).is_some_and(|name| name.starts_with('@'))
             }
             _ => false,
         };

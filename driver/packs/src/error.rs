@@ -17,7 +17,7 @@ pub enum PackError {
     #[error("cannot read {0}: {1}")]
     Unreadable(String, io::Error),
     /// A file is no text: the byte that is not UTF-8.
-    #[error("{0} is not text: byte {1} is not UTF-8")]
+    #[error("{0} is not text: byte {1} is not UTF-8; save it as UTF-8")]
     Encoding(String, usize),
     /// No pack of this name ships; the one that may be meant.
     #[error("no such pack ships with rewright{}", .0.as_ref().map(|name| format!("; did you mean \

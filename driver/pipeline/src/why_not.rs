@@ -245,7 +245,7 @@ impl MatchContext {
 /// The root of a rule's left side, with what front ends call it.
 fn root(universe: &Universe, rule: &Rule) -> String {
     let Some(Term::Call { op, .. }) = rule.left.first() else { return "a value".into() };
-    let op = universe.ops.get(*op);
+    let op = universe.ops.get(universe.ops.whole(*op));
     let spellings: Vec<String> = op.names.values().map(|spelling| format!("`{spelling}`")).collect();
     match spellings[..] {
         [] => format!("`{}`", op.name),

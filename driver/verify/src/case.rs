@@ -107,10 +107,11 @@ pub(super) fn mentioned(program: &Program, rule: &Rule) -> BTreeSet<OpId> {
     todo.extend(program.facts.iter().filter_map(|f| f.spec.as_ref()));
     while let Some(term) = todo.pop() {
         todo.extend(term.parts());
+        let ops = &program.universe.ops;
         if let Term::Call { op, .. } = term
-            && found.insert(*op)
+            && found.insert(ops.whole(*op))
         {
-            let op = program.universe.ops.get(*op);
+            let op = ops.get(ops.whole(*op));
             todo.extend(op.spec.iter().chain(op.checks.iter().filter_map(|c| c.condition.as_ref())));
         }
     }

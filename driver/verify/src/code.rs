@@ -125,9 +125,16 @@ impl<'u> Code<'u> {
 
     /// Executes a call now: whatever mentions it from now on means what it gave.
     pub(super) fn execute(&mut self, call: &Term, targs: &[Ty], vars: &[Option<Operand>]) -> Built<()> {
-        let Term::Call { op, targs: own, args, .. } = call else { return Ok(()) };
+        let Term::Call { op, targs: own, args, state } = call else { return Ok(()) };
         let given = self.call(*op, own, args, targs, vars)?;
         self.executed.push((call.clone(), given));
+        // What it leaves behind and what it gives are of this one execution.
+        let ops = &self.universe.ops;
+        let parts = ops.get(*op).part_of.and_then(|part| ops.get(part.whole()).parts);
+        for op in parts.into_iter().flat_map(|parts| [parts.state, parts.value]) {
+            let part = Term::Call { op, targs: own.clone(), args: args.clone(), state: state.clone() };
+            self.executed.push((part, given));
+        }
         Ok(())
     }
 
@@ -159,6 +166,7 @@ impl<'u> Code<'u> {
         targs: &[Ty],
         vars: &[Option<Operand>],
     ) -> Built<Option<Operand>> {
+        let op = self.universe.ops.whole(op);
         let decl = self.universe.ops.get(op).clone();
         if decl.effects.io || decl.effects.diverges {
             return Err(format!("`{}` does more than give a value and change memory", decl.name).into());

@@ -66,7 +66,10 @@ pub(crate) fn other_operations(universe: &Universe, node: &Term) -> Vec<(String,
     let Term::Call { op, targs, args, state } = node else { return vec![] };
     let here = universe.ops.get(*op);
     let call = |op: OpId| Term::Call { op, targs: targs.clone(), args: args.clone(), state: state.clone() };
-    let others = universe.ops.iter().filter(|(other, candidate)| other != op && same_signature(here, candidate));
+    let others = universe.ops.iter().filter(|(other, candidate)| {
+        let is_kind = here.part_of.is_some() == candidate.part_of.is_some();
+        other != op && is_kind && same_signature(here, candidate)
+    });
     others.map(|(other, candidate)| (format!("{} became {}", here.unique, candidate.unique), call(other))).collect()
 }
 

@@ -21,7 +21,7 @@ impl Checker<'_> {
     pub(super) fn ambiguous_overloads(&mut self) {
         let ops = &self.program.universe.ops;
         let mut found = vec![];
-        for (later, op) in ops.iter() {
+        for (later, op) in ops.iter().filter(|(_, op)| op.part_of.is_none()) {
             for earlier in ops.overloads(&op.name).iter().copied().filter(|id| *id < later) {
                 found.extend(ambiguous(&self.program.universe, earlier, later).map(|shown| (earlier, later, shown)));
             }

@@ -29,7 +29,10 @@ impl<'a> Checker<'a> {
                 self.report(
                     Diag::error("RW0210", at, format!("two files are pack `{pack}`"), "stated here again")
                         .also(place(&self.files[earlier].file), "first stated here")
-                        .help("give each file a pack name of its own"),
+                        .help(
+                            "one file is one pack: give each a name of its own, or check packs that have nothing to do with \
+                             each other one at a time",
+                        ),
                 );
             }
             self.import_all(file, &mut scope);

@@ -176,7 +176,7 @@ impl Checker<'_> {
         let required = |term: &Term| -> Vec<Guard> {
             let Term::Call { op, targs, args, state } = term else { return Vec::new() };
             let with = Substitution { args, targs, state: state.as_deref() };
-            let own = self.program.requires.get(op).into_iter().flatten();
+            let own = self.program.requires.get(&self.program.universe.ops.whole(*op)).into_iter().flatten();
             own.map(|g| with.guard(g)).collect()
         };
         let mut known: Vec<Guard> = guards.to_vec();

@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::program::Fact;
 use crate::syntax::ast::{self, Expr, ExprKind, Name, Span};
 use rewright_typeprop::term::Literal;
-use rewright_typeprop::{OpId, TypeParam, Universe};
+use rewright_typeprop::{Op, OpId, TypeParam, Universe};
 use std::cell::RefCell;
 
 /// Deeper expressions are rejected, so that no stage needs an unbounded stack.
@@ -197,7 +197,12 @@ impl Elab<'_> {
                 self.push(NodeKind::Var(index), IType::State, expr.span)
             }
             _ => {
-                let node = self.expr(expr, around);
+                let node = match &expr.kind {
+                    ExprKind::Call { callee, targs, args } => {
+                        self.named_call(callee, targs, args, expr.span, around, true)
+                    }
+                    _ => self.expr(expr, around),
+                };
                 let ty = self.node(node).ty.clone();
                 if self.solver.unify(&ty, &IType::State).is_err() {
                     let found = self.show(&ty);
@@ -226,11 +231,13 @@ impl Elab<'_> {
         };
         match writer.filter(|op| !op.effects.writes.is_empty() && !op.results.is_empty()) {
             Some(op) => format!(
-                "the state after a function that writes and gives a value has no name yet: a rule may put another one with \
-                 the same effects in its place (`{}(..) => ..`), and look past functions that write and give nothing",
+                "of functions that write and give a value, the state has a name after those that do nothing else and access \
+                 one region: `{}` {}. A rule may put another one with the same effects in its place, `{}(..) => ..`",
+                op.name,
+                hindrance(op),
                 op.name
             ),
-            None => "a state is a variable, or a call of a function that writes and gives nothing".into(),
+            None => "a state is a variable, or a call of a function that writes".into(),
         }
     }
 
@@ -288,7 +295,7 @@ impl Elab<'_> {
             },
             ExprKind::Eval(inner) => self.eval(inner, span, around),
             ExprKind::After(side) => self.side(side, around),
-            ExprKind::Call { callee, targs, args } => self.named_call(callee, targs, args, span, around),
+            ExprKind::Call { callee, targs, args } => self.named_call(callee, targs, args, span, around, false),
             ExprKind::Binary { op, left, right } => {
                 let args = vec![self.expr(left, around), self.expr(right, around)];
                 self.operator(op, args, span, around)
@@ -388,5 +395,17 @@ impl Elab<'_> {
         let node = self.expr(inner, around);
         let ty = self.node(node).ty.clone();
         self.push(NodeKind::Eval(node), ty, span)
+    }
+}
+
+/// Why the state after an operation that writes and gives a value has no name.
+fn hindrance(op: &Op) -> &'static str {
+    let effects = &op.effects;
+    match () {
+        () if !effects.allocates.is_empty() => "allocates, and what it makes is another one each time",
+        () if effects.io => "does io",
+        () if effects.traps || effects.diverges => "may not return",
+        () if op.results.len() > 1 => "gives several values",
+        () => "accesses several regions",
     }
 }

@@ -37,7 +37,7 @@ impl Elab<'_> {
             if let NodeKind::Call(call) = &node.kind
                 && let Some((op, _)) = &call.chosen
             {
-                resolved.note_call(call.name_span, *op);
+                resolved.note_call(call.name_span, self.universe.ops.whole(*op));
             }
         }
         let variables = self.variables.iter().map(|variable| match &variable.kind {
@@ -63,7 +63,7 @@ impl Elab<'_> {
     }
 
     /// Ids of all calls that were resolved, in order of construction: arguments before calls.
-    fn calls(&self) -> Vec<NodeId> {
+    pub(super) fn calls(&self) -> Vec<NodeId> {
         let ids = (0..self.nodes.len() as u32).map(NodeId);
         ids.filter(|id| matches!(&self.node(*id).kind, NodeKind::Call(c) if c.chosen.is_some())).collect()
     }
@@ -139,12 +139,12 @@ impl Elab<'_> {
     }
 
     /// Is a state that of a call around this one? What stands at a place of its own has no part in it.
-    fn is_inherited(&self, id: NodeId, state: NodeId) -> bool {
+    pub(super) fn is_inherited(&self, id: NodeId, state: NodeId) -> bool {
         self.calls().into_iter().filter(|other| *other > id).any(|other| self.stands_in(other, |s| s == state))
     }
 
     /// Is a call executed, or does it read, in a state that is written around it, and that is such a one?
-    fn stands_in(&self, id: NodeId, is: impl Fn(NodeId) -> bool) -> bool {
+    pub(super) fn stands_in(&self, id: NodeId, is: impl Fn(NodeId) -> bool) -> bool {
         let NodeKind::Call(call) = &self.node(id).kind else { return false };
         let takes = call.chosen.as_ref().is_some_and(|(op, _)| self.universe.ops.get(*op).takes_state());
         takes && call.around.place == ExprContext::Left && call.around.state.is_some_and(is)
@@ -160,8 +160,8 @@ impl Elab<'_> {
         let message = format!("`{}` stands at a place of its own, and in the state of no other call", decl.name);
         self.report(
             Diag::error("RW0310", call.name_span, message, "shares its state with another call").help(format!(
-                "a rule cannot say yet that nothing is written between a call that allocates, or writes and gives a value, and \
-                 another one: where the rule holds whatever happens in between, leave out this `after`, or give it a state of \
+                "a rule cannot say that nothing is written between another call and one that allocates, does io or may not \
+                 return: where the rule holds whatever happens in between, leave out this `after`, or give it a state of \
                  its own, `{}(..) after t` with a parameter `t: State`",
                 call.name
             )),
@@ -169,7 +169,7 @@ impl Elab<'_> {
     }
 
     /// A state is omitted on the left: not over a call that changes it and gives a value. "In any state" is then
-    /// seldom what its author means, and the state after such a call has no name.
+    /// seldom what its author means.
     fn says_state(&mut self, call: &Call, decl: &Op) {
         let accessed = |region: &String| decl.effects.reads.contains(region) || decl.effects.writes.contains(region);
         let writer = call.args.iter().find_map(|arg| match &self.node(*arg).kind {
@@ -177,17 +177,25 @@ impl Elab<'_> {
                 let (op, _) = operand.chosen.as_ref()?;
                 let op = self.universe.ops.get(*op);
                 let region = op.effects.writes.iter().find(|region| accessed(region)).filter(|_| op.is_sited())?;
-                Some((operand.name_span, &op.name, region))
+                Some((operand.name_span, op, region))
             }
             _ => None,
         });
-        let Some((at, writer, region)) = writer else { return };
+        let Some((at, op, region)) = writer else { return };
+        let writer = &op.name;
+        let right_after = match op.parts {
+            Some(_) => format!(
+                "right after it: `{}({writer}(..) after s) after ({writer}(..) after s)`, with a parameter `s: State`; ",
+                call.name
+            ),
+            None => String::new(),
+        };
         let message = format!("in which state does `{}` stand? `{writer}` changes `{region}`", decl.name);
         self.report(
             Diag::error("RW0311", call.name_span, message, "right after that call, or in any state?")
-                .also(at, "the state after a call with a value has no name yet")
+                .also(at, "changes it, and gives a value")
                 .help(format!(
-                    "if the rule holds whatever happens between the two calls, say so: `{}(..) after t`, with a \
+                    "{right_after}if the rule holds whatever happens between the two calls, say so: `{}(..) after t`, with a \
                      parameter `t: State`",
                     call.name
                 )),
@@ -211,7 +219,7 @@ impl Elab<'_> {
         })
     }
 
-    fn same(&self, a: NodeId, b: NodeId) -> bool {
+    pub(super) fn same(&self, a: NodeId, b: NodeId) -> bool {
         a == b
             || match (&self.node(a).kind, &self.node(b).kind) {
                 (NodeKind::Var(a), NodeKind::Var(b)) => a == b,

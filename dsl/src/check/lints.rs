@@ -5,9 +5,9 @@ use super::overload::is_below;
 use super::report::Diag;
 use super::{Checker, WrittenRule};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
-use crate::syntax::ast::Span;
+use crate::syntax::ast::{FnClause, ItemKind, Span};
 use indexmap::IndexSet;
-use rewright_typeprop::{Term, TypeExpr};
+use rewright_typeprop::{Repr, Term, TypeExpr};
 use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
@@ -55,6 +55,8 @@ impl Checker<'_> {
         if faultless {
             self.lint_overloads();
             self.lint_c_functions();
+            self.lint_allocations();
+            self.lint_unsaid_effects();
         }
         if faultless && self.files.iter().any(|f| f.root && !f.library) {
             self.lint_declarations();
@@ -112,6 +114,65 @@ impl Checker<'_> {
                     "LLVM has one type for all pointers; a pointer has a type of yours where another declared function \
                      gives it. Declare the function at one type (`Table{i64}`), or the type without parameters",
                 ),
+            );
+        }
+    }
+
+    /// A function of C of which nothing is said but its types: it is taken to be pure, and few functions of C are.
+    fn lint_unsaid_effects(&mut self) {
+        let universe = &self.program.universe;
+        let mut found = vec![];
+        for place in self.fns.iter().filter(|place| self.files[place.file].root) {
+            let ItemKind::Fn(item) = &place.item.kind else { continue };
+            let says = item.clauses.iter().any(|clause| matches!(clause.node, FnClause::Pure | FnClause::Effects(_)));
+            let op = universe.ops.get(place.op);
+            if !says && op.names.get("llvm").is_some_and(|name| name.starts_with('@')) {
+                found.push((place.op, op.name.clone()));
+            }
+        }
+        for (op, name) in found {
+            let message = format!("`{name}` states no effects, and is taken to be pure");
+            self.report(Diag::lint("RW0515", self.op_spans[op.0 as usize], message, "a function of C").help(
+                "write `pure` if it depends on its operands only; else `effects reads(memory)`, `writes(memory)`, \
+                     `allocates(heap)` or `io`, with `,` between them",
+            ));
+        }
+    }
+
+    /// A function of C that only allocates, though it is given a pointer to what another one reads: a copy is one of what is
+    /// there now. Who has thought of that says why it does not matter.
+    fn lint_allocations(&mut self) {
+        let universe = &self.program.universe;
+        let is_pointer = |ty: &TypeExpr| match ty {
+            TypeExpr::App(decl, _) => universe.types.repr_of(*decl) == Some(Repr::Pointer),
+            TypeExpr::Param(_) | TypeExpr::Int(_) => false,
+        };
+        let reader = |ty: &TypeExpr| {
+            let mut readers =
+                universe.ops.iter().filter(|(_, op)| op.part_of.is_none() && !op.effects.reads.is_empty());
+            readers.find(|(_, op)| op.params.iter().any(|param| param.ty == *ty))
+        };
+        let mut found = vec![];
+        for place in self.fns.iter().filter(|place| self.files[place.file].root) {
+            let op = universe.ops.get(place.op);
+            let only_allocates = !op.effects.allocates.is_empty() && !op.effects.accesses_memory() && !op.effects.io;
+            let is_of_c = op.names.get("llvm").is_some_and(|name| name.starts_with('@'));
+            let is_meant = place.item.attributes.iter().any(|attribute| attribute.name.node == "unchanging");
+            let given = op.params.iter().filter(|param| is_pointer(&param.ty));
+            let read = given.filter_map(|param| Some((param.name.clone(), reader(&param.ty)?.0))).next();
+            if let Some((param, reader)) = read.filter(|_| only_allocates && is_of_c && !is_meant) {
+                found.push((place.op, op.name.clone(), param, reader));
+            }
+        }
+        for (op, name, param, reader) in found {
+            let message = format!("`{name}` only allocates: does it not read what `{param}` points to?");
+            self.report(
+                Diag::lint("RW0514", self.op_spans[op.0 as usize], message, "may move over writes, and rules look past them")
+                    .also(self.op_spans[reader.0 as usize], "reads what such a pointer leads to")
+                    .help(
+                        "write `effects reads(memory), allocates(heap)`; or, where nothing changes what it reads, say so above it: \
+                         `@unchanging(\"why\")`",
+                    ),
             );
         }
     }

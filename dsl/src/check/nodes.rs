@@ -75,6 +75,8 @@ pub(crate) struct Call {
     pub(crate) explicit: Vec<IType>,
     pub(crate) args: Vec<NodeId>,
     pub(crate) around: Around,
+    /// It stands for the state after it.
+    pub(crate) wants_state: bool,
     pub(crate) chosen: Option<(OpId, Vec<IType>)>,
     /// Set in the end, for operations that take a state.
     pub(crate) state: Option<NodeId>,

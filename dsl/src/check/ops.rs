@@ -1,18 +1,15 @@
-//! Stage 2: what the clauses and attributes of functions say.
+//! Stage 2: what the clauses of functions say.
 
 use super::Checker;
 use super::decls::BUILTIN_EFFECTS;
 use super::elab::Elab;
-use super::merges::PHI;
 use super::nodes::{Around, NodeId, VariableKind};
-use super::recurrences::{LEAVE, THETA};
 use super::report::Diag;
 use super::scope::Scope;
 use super::solve::{IType, rigid};
-use crate::nearest::nearest;
-use crate::syntax::ast::{Attribute, Expr, ExprKind, FnClause, FnItem, Item, ItemKind, Span, Spanned};
-use rewright_typeprop::ops::{Cost, TrapCheck};
-use rewright_typeprop::{Effects, Model, OpId, Term};
+use crate::syntax::ast::{Expr, ExprKind, FnClause, FnItem, ItemKind, Span, Spanned};
+use rewright_typeprop::ops::Cost;
+use rewright_typeprop::{Effects, OpId, Term};
 
 /// The region of an effect that names none.
 pub(super) const DEFAULT_REGION: &str = "memory";
@@ -129,12 +126,23 @@ impl<'a> Checker<'a> {
             self.overload_result(op);
         }
         self.check_overrides();
+        self.declare_parts();
         self.fact_specs();
         self.filled_facts();
         self.recurrences();
         self.samples();
         self.reject_cyclic_specs();
         self.computable = crate::computable::computable_ops(&self.program.universe);
+    }
+
+    /// What rules may say of functions that write and give a value: the state after them.
+    fn declare_parts(&mut self) {
+        for id in (0..self.program.universe.ops.len() as u32).map(OpId) {
+            self.program.universe.ops.declare_parts(id);
+            // A part stands where its function does.
+            let declared = self.op_spans[id.0 as usize];
+            self.op_spans.resize(self.program.universe.ops.len(), declared);
+        }
     }
 
     /// What facts mean: a condition over their parameters.
@@ -170,7 +178,13 @@ impl<'a> Checker<'a> {
     }
 
     /// Elaborates one expression over the operation's parameters, of the type that `want` says.
-    fn own_term(&mut self, op: OpId, file: usize, expr: &Expr, want: impl Fn(&mut Elab<'_>, NodeId)) -> Option<Term> {
+    pub(super) fn own_term(
+        &mut self,
+        op: OpId,
+        file: usize,
+        expr: &Expr,
+        want: impl Fn(&mut Elab<'_>, NodeId),
+    ) -> Option<Term> {
         let mut elab = self.declaration(op, file);
         let node = elab.expr(expr, Around::DECLARATION);
         want(&mut elab, node);
@@ -179,136 +193,6 @@ impl<'a> Checker<'a> {
         let diagnostics = elab.diagnostics;
         self.diagnostics.extend(diagnostics);
         term
-    }
-
-    fn attributes(&mut self, op: OpId, file: usize, item: &Item, f: &FnItem) {
-        for attribute in &item.attributes {
-            match attribute.name.node.as_str() {
-                "model" => self.model(op, attribute),
-                "traps" => self.traps(op, file, attribute),
-                "link" => self.link(op, attribute),
-                other => {
-                    if let Some(meant) = nearest(other, ["model", "traps", "link"]) {
-                        let report = Diag::error(
-                            "RW0211",
-                            attribute.name.span,
-                            format!("unknown attribute `@{other}`"),
-                            "not an attribute of a function",
-                        );
-                        self.report(report.help(format!("did you mean `@{meant}`?")));
-                        continue;
-                    }
-                    let name = match &attribute.args[..] {
-                        [Expr { kind: ExprKind::Str(name), .. }] => name,
-                        [Expr { kind: ExprKind::Path(name), .. }] => {
-                            let message = format!("`@{other}` takes a text: the name in another language");
-                            let report = Diag::error("RW0211", attribute.name.span, message, "without quotes");
-                            let at = if other == "llvm" { "@" } else { "" };
-                            self.report(report.help(format!("`@{other}(\"{at}{name}\")`")));
-                            continue;
-                        }
-                        _ => {
-                            self.unknown_attribute(attribute, "a function");
-                            continue;
-                        }
-                    };
-                    let names = &mut self.program.universe.ops.get_mut(op).names;
-                    names.insert(other.to_string(), name.clone());
-                }
-            }
-        }
-        let decl = self.program.universe.ops.get(op);
-        if decl.effects.traps && decl.checks.is_empty() {
-            let check = TrapCheck { code: "unknown".into(), condition: None };
-            self.program.universe.ops.get_mut(op).checks.push(check);
-        } else if !decl.effects.traps && !decl.checks.is_empty() {
-            let at = item.attributes.iter().find(|a| a.name.node == "traps").map_or(item.span, |a| a.name.span);
-            self.program.universe.ops.get_mut(op).checks.clear();
-            self.report(
-                Diag::error("RW0314", at, format!("`{}` traps, but does not say so", f.name.node), "says when")
-                    .also(f.name.span, "declared without the effect `traps`")
-                    .help("write `effects traps`"),
-            );
-        }
-    }
-
-    pub(super) fn unknown_attribute(&mut self, attribute: &Attribute, on: &str) {
-        let name = &attribute.name;
-        let message = format!("unknown attribute `@{}` on {on}", name.node);
-        self.report(Diag::error("RW0211", name.span, message, "says nothing here").help(
-            "functions take `@model(name)`, `@traps(\"code\", condition)`, `@link(\"library\", \"symbol\")`, and what \
-             another world calls them: `@clif(\"name\")`, `@llvm(\"@name\")`, `@body(\"name\")`; \
-             facts take `@model(\"enters\")` and others about loops, \
-             rules `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and \
-             `@observe(seen(it))`",
-        ));
-    }
-
-    fn model(&mut self, op: OpId, attribute: &Attribute) {
-        let (ExprKind::Path(name) | ExprKind::Str(name)) = (match &attribute.args[..] {
-            [one] => one.kind.clone(),
-            _ => ExprKind::Error,
-        }) else {
-            return self.report(Diag::error(
-                "RW0211",
-                attribute.name.span,
-                "`@model` takes one name",
-                "as in `@model(\"add\")`",
-            ));
-        };
-        let at = attribute.args[0].span;
-        if name == THETA {
-            return self.theta(op, at);
-        }
-        if name == LEAVE {
-            return self.leave(op, at);
-        }
-        if name == PHI {
-            return self.phi(op, at);
-        }
-        let Some(model) = Model::from_name(&name) else {
-            let known = Model::ALL.iter().map(|m| m.name()).chain([THETA, LEAVE, PHI]);
-            return self.report(
-                Diag::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning").nearest(
-                    &name,
-                    known,
-                    || Some("leave it out and state a `spec`".into()),
-                ),
-            );
-        };
-        let decl = self.program.universe.ops.get_mut(op);
-        decl.model = Some(model);
-        if decl.params.len() != model.arity() {
-            let message = format!(
-                "model `{name}` takes {}, `{}` has {}",
-                super::report::count(model.arity(), "operand"),
-                decl.name,
-                decl.params.len()
-            );
-            let declared = self.op_spans[op.0 as usize];
-            self.report(Diag::error("RW0313", at, message, "does not fit").also(declared, "declared here"));
-        }
-    }
-
-    fn traps(&mut self, op: OpId, file: usize, attribute: &Attribute) {
-        let (code, condition) = match &attribute.args[..] {
-            [Expr { kind: ExprKind::Str(code), .. }] => (code, None),
-            [Expr { kind: ExprKind::Str(code), .. }, condition] => (code, Some(condition)),
-            _ => {
-                return self.report(
-                    Diag::error("RW0211", attribute.name.span, "`@traps` takes a code and a condition", "not so")
-                        .help("as in `@traps(\"int_divz\", icmp_eq(y, 0))`; the condition may be left out"),
-                );
-            }
-        };
-        let condition = match condition {
-            None => None,
-            Some(expr) => match self.own_term(op, file, expr, |_, _| {}) {
-                Some(term) => Some(term),
-                None => return,
-            },
-        };
-        self.program.universe.ops.get_mut(op).checks.push(TrapCheck { code: code.clone(), condition });
     }
 
     fn clauses(&mut self, op: OpId, file: usize, f: &FnItem) {

@@ -42,7 +42,7 @@ fn fit(
         let want = substitute(&decl.params[index].ty, &targs);
         solver.subtype(ty(call.args[index]), &want).map_err(|clash| Misfit::Arg(index, solver.deep(&want), clash))?;
     }
-    let gives = result(decl, &targs);
+    let gives = if call.wants_state && decl.parts.is_some() { IType::State } else { result(decl, &targs) };
     let met = match solver.shallow(ty(id)) {
         IType::Var(_) | IType::Rigid(_) | IType::State | IType::Error => solver.unify(&gives, ty(id)),
         _ => solver.subtype(&gives, ty(id)),
@@ -119,7 +119,9 @@ impl Elab<'_> {
     }
 
     fn choose(&mut self, id: NodeId, op: OpId, targs: Vec<IType>) {
+        let parts = self.universe.ops.get(op).parts;
         if let NodeKind::Call(call) = &mut self.nodes[id.0 as usize].kind {
+            let op = parts.filter(|_| call.wants_state).map_or(op, |parts| parts.state);
             Rc::make_mut(call).chosen = Some((op, targs));
         }
     }

@@ -40,22 +40,28 @@ impl Elab<'_> {
 
     /// Types of the sides, conditions, and all else that holds of every rule.
     pub(super) fn finish_rewriting(&mut self, shape: &mut Shape, clauses: &[&Clause]) {
+        self.root_as_state(shape);
         let (l, r) = (self.node(shape.patterns[0]).ty.clone(), self.node(shape.right).ty.clone());
         let met = if shape.both_ways { self.solver.unify(&r, &l) } else { self.solver.subtype(&r, &l) };
         if let (Err(clash), false) = (met, self.failed) {
             let (l, r) = (self.show(&l), self.show(&r));
             let why = self.explain(&clash);
-            self.report(
-                Diag::error(
-                    "RW0301",
-                    shape.right_at,
-                    format!("the left side is `{l}`, the right side `{r}`"),
-                    if matches!(clash, Clash::Different) { format!("of type `{r}`") } else { why },
-                )
-                .also(shape.left_at, format!("of type `{l}`")),
-            );
+            let one_is_state = (l == "State") != (r == "State");
+            let report = Diag::error(
+                "RW0301",
+                shape.right_at,
+                format!("the left side is `{l}`, the right side `{r}`"),
+                if matches!(clash, Clash::Different) { format!("of type `{r}`") } else { why },
+            )
+            .also(shape.left_at, format!("of type `{l}`"));
+            self.report(match one_is_state {
+                true => report.help("a call that gives no value is replaced by one that gives none, or by a state"),
+                false => report,
+            });
         }
         shape.conditions = self.whens(clauses.iter().copied());
+        self.resolve_waiting();
+        self.divide(shape);
         self.finish(Some(shape.patterns[0]), true);
         self.rule_checks(shape);
     }

@@ -39,7 +39,7 @@ impl<'a> Checker<'a> {
 
     fn declare_rulesets(&mut self, file: usize) {
         let mut seen: Vec<&'a Name> = Vec::new();
-        for item in &self.files[file].file.items {
+        for (_, item) in self.items(file) {
             let ItemKind::Ruleset { name, .. } = &item.kind else { continue };
             if let Some(first) = seen.iter().find(|n| n.node == name.node) {
                 self.report(Diag::twice("ruleset", name, first.span));

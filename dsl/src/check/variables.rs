@@ -5,7 +5,7 @@ use super::guards::Condition;
 use super::nodes::{NodeId, NodeKind, VariableKind};
 use super::report::Diag;
 use crate::program::{Var, VarKind};
-use crate::syntax::ast::{Expr, ExprKind, Param, Side, Span, TypeKind};
+use crate::syntax::ast::{Expr, ExprKind, Param, Side, Span, Type, TypeKind};
 
 impl Elab<'_> {
     /// Declares the parameters of a rule or example. `open`: a type with subtypes stands for any of them.
@@ -21,12 +21,24 @@ impl Elab<'_> {
                 );
                 continue;
             }
-            let is_state = |ty: &crate::syntax::ast::Type| match &ty.kind {
+            let is_state = |ty: &Type| match &ty.kind {
                 TypeKind::Named { path, args } => path.node == "State" && args.is_empty(),
                 _ => false,
             };
             let untyped_state = param.ty.is_none() && states.contains(&name.node.as_str());
             if untyped_state || param.ty.as_ref().is_some_and(is_state) {
+                self.declare(&name.node, name.span, VariableKind::State);
+                continue;
+            }
+            if let Some(ty) = param.ty.as_ref().filter(|ty| self.is_unknown(ty))
+                && states.contains(&name.node.as_str())
+            {
+                let TypeKind::Named { path, .. } = &ty.kind else { continue };
+                let message = format!("unknown type `{}`", path.node);
+                self.report(
+                    Diag::error("RW0202", ty.span, message, "the type of a state")
+                        .help(format!("`{}` stands behind `after`: write `{}: State`", name.node, name.node)),
+                );
                 self.declare(&name.node, name.span, VariableKind::State);
                 continue;
             }
@@ -39,6 +51,16 @@ impl Elab<'_> {
             };
             self.declare(&name.node, name.span, VariableKind::Value { ty, constant: param.constant });
         }
+    }
+
+    /// Is it the name of no type?
+    fn is_unknown(&self, ty: &Type) -> bool {
+        let TypeKind::Named { path, .. } = &ty.kind else { return false };
+        let (scope, name) = (self.scope, &path.node);
+        scope.find_types(name).is_empty()
+            && scope.find_families(name).is_empty()
+            && !scope.is_excused(name)
+            && self.tparams.iter().all(|param| param.name != *name)
     }
 
     pub(crate) fn program_variables(&self) -> Option<Vec<Var>> {

@@ -291,10 +291,13 @@ pub(super) const TYPES: &[Code] = &[
         "misplaced state",
         "`..` is a value, not a state",
         "A state stands where a value is wanted, a value where a state is wanted, or `after` where nothing reads \
-         or writes. A state is a parameter of the rule (`s: State`, `after s`) or a call of a function that writes and \
-         gives nothing (`-> ()`), and means the state after it: `read(c) after (write(c, x) after s)`. The state after a \
-         function that writes and gives a value, as functions with error codes do, has no name yet: a rule may put \
-         another such function in its place, not look past it.",
+         or writes. A state is a parameter of the rule (`s: State`, `after s`) or a call of a function that writes, and means \
+         the state after it: `read(c) after (write(c, x) after s)`. A function that writes and gives a value, as functions \
+         with error codes do, may stand there, too, if it has no other effect and accesses one region. As the root of a \
+         rule, in a state that is written, such a call is the whole one: the right side is another whole call in a state, \
+         `set(v, y) after (set(v, x) after s) => set(v, y) after s`, or a state alone, `set(v, get(v)) after s => s`. After \
+         a function that also allocates, does io or may not return, the state has no name: a rule may put another one in \
+         its place, not look past it.",
     ),
     code!(
         "RW0311",
@@ -303,7 +306,7 @@ pub(super) const TYPES: &[Code] = &[
         "A call on the right side or in a condition reads or writes, but does not say in which state, and the \
          left side does not tell: it has no state, or several. Name the state on both sides: `load(p, o) after \
          s`. On the left side, a call over the value of one that changes what it reads must name its state, too: \
-         the state after such a call has no name yet, and an omitted one means any.",
+         an omitted one means any.",
     ),
     code!(
         "RW0312",

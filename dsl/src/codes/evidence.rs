@@ -99,6 +99,25 @@ pub(super) const LINTS: &[Code] = &[
         "A rule about lists is written out for each combination of their lengths that the packs and the program need. \
          One about several lists can have very many; the longest are left out.",
     ),
+    code!(
+        "RW0514",
+        "allocation that may read",
+        "`..` only allocates: does it not read what `..` points to?",
+        "A function of C is declared to allocate and nothing else, though it is given a pointer to what another function \
+         reads. If it copies what is there, what it gives depends on memory: it must not be moved over a write, and a rule about it is wrong where \
+         something is written between. `effects reads(memory), allocates(heap)` says that, and `verify` then changes values \
+         between the calls of a rule. Where nothing ever changes what the function reads, or it does not read, say so: \
+         `@unchanging(\"no function changes a text\")`.",
+    ),
+    code!(
+        "RW0515",
+        "function of C without effects",
+        "`..` states no effects, and is taken to be pure",
+        "What a declaration does not list does not happen, so a function without `pure` or `effects` depends on its operands \
+         only: two calls of it are one, and it may be computed anywhere. Few functions of C are like that. Those that read \
+         through a pointer have `effects reads(memory)`, those that change something `writes(memory)`, those that make \
+         something `allocates(heap)`, and what the outside world sees is `io`. If it is pure, write `pure`.",
+    ),
 ];
 
 /// `RW06xx`: examples that do not hold.

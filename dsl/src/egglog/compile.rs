@@ -2,6 +2,7 @@
 
 use super::block_guard::Generations;
 use super::context::{NotLowered, Shared, is_closed, output};
+use super::divided;
 use super::instances::instances;
 use super::lower::lower;
 use super::names::{Names, path};
@@ -175,7 +176,8 @@ fn compile_rule<'p>(
     let (instances, missing) = instances(&mut shared.types, rule);
     missing.into_iter().for_each(&mut skip);
     let mut made = 0;
-    for variant in variants(&shared.program.universe.ops, rule) {
+    let whole = divided::whole(&shared.program.universe.ops, rule).filter(|whole| shared.has_tables(whole));
+    for variant in std::iter::once(rule).chain(&whole).flat_map(|rule| variants(&shared.program.universe.ops, rule)) {
         for instance in &instances {
             match lower(shared, generations, id, &variant, instance) {
                 Ok(lowered) => {
@@ -333,6 +335,13 @@ fn mentioned_ops(program: &Program) -> FxHashSet<OpId> {
         let looked_up =
             rule.guards.iter().filter(|g| matches!(g, Guard::Fact(..) | Guard::Class { .. } | Guard::Is(..)));
         looked_up.flat_map(Guard::terms).for_each(&mut collect);
+    }
+    // Parts of calls are there only where rules speak of some.
+    let table = &program.universe.ops;
+    if ops.iter().any(|op| table.get(*op).part_of.is_some()) {
+        let parts = ops.iter().filter_map(|op| table.get(table.whole(*op)).parts);
+        let parts: Vec<OpId> = parts.flat_map(|parts| [parts.state, parts.value]).collect();
+        ops.extend(parts);
     }
     ops
 }

@@ -2,10 +2,10 @@
 
 use super::names::{Names, path};
 use super::{EgglogProgram, Primitive, PrimitiveKind, Sort};
-use crate::program::{FactId, Program};
+use crate::program::{FactId, Program, Rule};
 use indexmap::IndexMap;
 use rewright_typeprop::types::TypeParam;
-use rewright_typeprop::{Op, OpId, Ty, TypeExpr, TypeStore};
+use rewright_typeprop::{Op, OpId, Term, Ty, TypeExpr, TypeStore};
 
 /// Why a rule cannot be lowered, in words about the rule. Nobody tells cases apart: whoever compiles is shown them.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -55,6 +55,12 @@ impl<'p> Shared<'p> {
 
     pub(super) fn op_name(&self, op: OpId) -> Result<String, NotLowered> {
         self.op_names.get(op.0 as usize).cloned().flatten().ok_or_else(|| "it names an unknown operation".into())
+    }
+
+    /// Is there a table for each operation that a rule's terms name?
+    pub(super) fn has_tables(&self, rule: &Rule) -> bool {
+        let has_table = |term: &Term| !matches!(term, Term::Call { op, .. } if self.op_name(*op).is_err());
+        rule.left.iter().chain(rule.right.terms()).flat_map(Term::subterms).all(has_table)
     }
 
     pub(super) fn output(&self, op: OpId) -> Sort {

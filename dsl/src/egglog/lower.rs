@@ -11,6 +11,7 @@ mod pattern;
 
 use super::block_guard::{Generations, mark};
 use super::context::{NotLowered, Shared, is_closed, substitute};
+use super::divided;
 use super::instances::RuleInstance;
 use super::names::symbol;
 use super::{Action, Atom, EgglogRule, Expr, REMOVABLE, Sort, TYPE_MASK};
@@ -112,6 +113,9 @@ impl Lower<'_, '_> {
                 let Some((var, _)) = &root else { return Err("it has no left side".into()) };
                 let var = Expr::Var(var.clone());
                 actions.push(Action::Union(var, self.build(term)?));
+                if let Some([ours, theirs]) = divided::values(&self.shared.program.universe.ops, rule) {
+                    actions.push(Action::Union(self.build(&ours)?, self.build(&theirs)?));
+                }
                 for (term, block) in self.generations.marked(self.shared.program, rule) {
                     actions.push(Action::Set(mark(self.build(term)?, block), 1));
                 }

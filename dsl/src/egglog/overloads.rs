@@ -23,7 +23,7 @@ use rewright_typeprop::{Op, OpId, Term, TypeExpr, TypeParam, TypeStore};
 pub(super) fn overload_rules(program: &Program) -> Vec<(OpId, OpId, Rule)> {
     let ops = &program.universe.ops;
     let mut rules = vec![];
-    for (general, op) in ops.iter() {
+    for (general, op) in ops.iter().filter(|(_, op)| op.part_of.is_none()) {
         for specific in ops.overloads(&op.name).iter().copied().filter(|id| *id != general) {
             let other = ops.get(specific);
             let one_value = |op: &Op| op.results.len() == 1;

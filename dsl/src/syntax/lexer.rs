@@ -252,7 +252,19 @@ impl<'s> Lexer<'s, '_> {
             Some(match shown.starts_with('#') {
                 true if self.text[end..].starts_with("include") => "a pack is imported by its name: `import std.core`",
                 true => "comments are written `// ..`, to the end of the line",
-                false => "names are ASCII letters, digits and `_`; other text belongs in strings and comments",
+                false => match shown.chars().next() {
+                    Some('“' | '”' | '„' | '‟' | '«' | '»') => "strings stand in plain quotes: `\"..\"`",
+                    Some('⇒' | '→' | '⟶' | '⟹') => {
+                        "arrows are plain characters: `=>`, and `->` before a result"
+                    }
+                    Some('−' | '–' | '—') => "a minus is the plain character `-`",
+                    Some('×' | '·') => "a product is written `*`",
+                    Some('≤' | '≥' | '≠') => "comparisons are written `<=`, `>=` and `!=`",
+                    _ if shown.starts_with("\\u{a0}") => {
+                        "a space that does not break the line stands here: write a plain one"
+                    }
+                    _ => "names are ASCII letters, digits and `_`; other text belongs in strings and comments",
+                },
             }),
         );
         self.token(Kind::Bad, end);

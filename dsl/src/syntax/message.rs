@@ -208,6 +208,17 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         "}" if expects(Expected::Name) && names_a_limit(tokens, failure.at) => {
             "a limit says what it counts: `nodes`, `matches` or `rounds`"
         }
+        "=" if previous == "cost" => "a cost follows its word: `cost 9`",
+        "=" if expects(Expected::CloseParen) && item_is(tokens, failure.at, "fn") => {
+            "parameters have no default values: declare another function of that name without it"
+        }
+        "->" if expects(Expected::CloseParen) && expects(Expected::Operator) => {
+            "types have no fields: what C reads there is a function of the pack, `next(v)`"
+        }
+        "before" if expects(Expected::After) => "states are written from the back: `read(c) after write(c, x)`",
+        "*" | "&" if item_is(tokens, failure.at, "fn") && expects(Expected::Colon) => {
+            "a parameter is written `name: Type`, and a pointer of C has a type below `ptr`: `type Text <: ptr`"
+        }
         "=" if expects(Expected::Clause) && fn_clause(tokens, failure.at) => {
             "what a function gives is written `spec e`"
         }
@@ -227,7 +238,8 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         "let" if expects(Expected::Item) => {
             "`let` names a part inside of a rule's block; write the value where it is used"
         }
-        "if" if expects(Expected::Clause) => "conditions follow `when`",
+        "unless" if expects(Expected::Clause) => "conditions follow `when`; a negated one is `when not ..`",
+        "if" | "where" | "given" | "provided" if expects(Expected::Clause) => "conditions follow `when`",
         "-" if names_a_pack(tokens, failure.at) => {
             "a pack's name consists of letters, digits and `_`, with `.` between"
         }
@@ -302,6 +314,21 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
     {
         return Some(format!("a parameter is written `{previous}: {text}`"));
     }
+    let behind =
+        |back: usize| failure.at.checked_sub(back).and_then(|at| tokens.get(at)).map_or("", |token| token.text);
+    let of_c = match () {
+        () if expects(Expected::Item) && WORDS_OF_C.contains(&text) => {
+            "a function of C is declared as `fn name(x: i32) -> i32`, with its effects and its cost"
+        }
+        () if expects(Expected::Clause) && behind(2) == "cost" => "a cost is a number without a unit: `iadd` costs 3",
+        () if previous == ")" && behind(3) == "(" && is_type_of_number(behind(2)) => {
+            "a number is converted by a function of `std.core`: `sextend`, `uextend`, `ireduce`"
+        }
+        () => "",
+    };
+    if !of_c.is_empty() {
+        return Some(of_c.to_owned());
+    }
     if let Some(token) = found.filter(|token| token.kind == Kind::Word) {
         let mut words: Vec<&str> = Vec::new();
         let places: [(Expected, &[&[&'static str]]); 5] = [
@@ -347,6 +374,15 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         return None;
     };
     Some(general.to_owned())
+}
+
+/// What declarations of C begin with.
+const WORDS_OF_C: [&str; 12] =
+    ["int", "double", "float", "char", "long", "short", "unsigned", "signed", "void", "size_t", "static", "extern"];
+
+/// Is it the name of a type of numbers, here or in C?
+fn is_type_of_number(name: &str) -> bool {
+    WORDS_OF_C[..8].contains(&name) || matches!(name, "i8" | "i16" | "i32" | "i64" | "f32" | "f64")
 }
 
 /// Does a number stand before a place, and `limit` before it?

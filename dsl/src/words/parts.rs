@@ -194,6 +194,12 @@ pub(super) const ATTRIBUTES: &[Word] = &[
         "@link(\"libm.so.6\", \"hypot\")\nfn hypot(x: f64, y: f64) -> f64  pure  cost 90",
     ),
     word(
+        "@unchanging",
+        "attribute of a function",
+        "Why a function of C that allocates reads nothing that changes, though it is given a pointer. `check` asks where nothing is said: what only allocates may move over writes, and rules look past them.",
+        "@unchanging(\"no function changes a text\")\n@llvm(\"@text_copy\")\nfn copy(t: Text) -> Text  effects allocates(heap)  cost 200",
+    ),
+    word(
         "@body",
         "attribute of a function",
         "The function of the input that is the meaning of the operation.",

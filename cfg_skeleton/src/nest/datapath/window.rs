@@ -4,8 +4,8 @@
 //! that both need come last. After some steps the part is tried on random values of the cut: where it differs, the cut
 //! is too high, and nothing is asked. So questions are about as small as they can be.
 //!
-//! A node that stands for others is made in several ways. At first it is made as it was first; where that does not do, as
-//! what was computed last before it is used, which is what a statement is made from in the source.
+//! A node that stands for others is computed in several ways. The part takes the first of them; where that is not enough, the
+//! last one before the node is used, because the source computes its statements from that.
 
 use super::super::input::mix;
 use super::super::value::{Constant, Number, commutes};

@@ -1,9 +1,11 @@
 //! Executes the statements that are kept, and compares states with the original program's wherever somebody looks.
 
 use super::{Validator, Violation};
-use crate::egraph::ClassId;
+use crate::egraph::{ClassId, Head, InputId};
 use crate::ir::{BlockId, RegionId};
+use crate::select::Def;
 use crate::skeleton::{SegmentId, SiteId, StatementKind};
+use rewright_typeprop::OpId;
 
 impl Validator<'_> {
     fn was(&self, row: usize, at: SegmentId) -> ClassId {
@@ -84,16 +86,33 @@ impl Validator<'_> {
     fn execute(&mut self, site: SiteId, now: &mut [ClassId]) {
         if !self.executed(site) {
             // What a dropped statement would have left behind is what everybody reads who read it.
-            if let StatementKind::Call { writes: true, .. } = self.skeleton.statement(site).kind {
-                let after = self.skeleton.segment_after(site);
-                for (row, state) in now.iter_mut().enumerate() {
-                    *state = self.was(row, after);
+            let after = self.skeleton.segment_after(site);
+            match &self.skeleton.statement(site).kind {
+                StatementKind::Call { writes: true, after: None, .. } => {
+                    for (row, state) in now.iter_mut().enumerate() {
+                        *state = self.was(row, after);
+                    }
                 }
+                // Without a rule that lets it go it has only not been executed, as a write that has not.
+                StatementKind::Call { after: Some(named), .. } if self.may_go(site) => {
+                    now[named.region.index()] = self.was(named.region.index(), after);
+                }
+                _ => {}
             }
             return;
         }
         let (before, after) = (self.skeleton.segment_before(site), self.skeleton.segment_after(site));
         match &self.skeleton.statement(site).kind {
+            StatementKind::Call { node, after: Some(named), .. } => {
+                let row = named.region.index();
+                let others = (0..now.len()).filter(|other| *other != row);
+                let seen = others.filter(|other| now[*other] != self.was(*other, before)).collect::<Vec<_>>();
+                self.found.extend(seen.into_iter().map(|row| Violation::Observed(before, RegionId(row as u32))));
+                if now[row] != self.was(row, before) && !self.is_said_in(site, *node, named.out, now[row]) {
+                    self.found.push(Violation::WriteInOtherState(site));
+                }
+                now[row] = self.class_of(named.out);
+            }
             StatementKind::Opaque { observes, writes, .. } | StatementKind::Call { observes, writes, .. } => {
                 if *observes {
                     self.observe(before, now);
@@ -130,6 +149,24 @@ impl Validator<'_> {
                 *state = class;
             }
         }
+    }
+
+    /// What is executed at the site of a call, in a state in which the original is not: do nodes say that it leaves and
+    /// gives the same there?
+    fn is_said_in(&self, site: SiteId, result: InputId, out: InputId, state: ClassId) -> bool {
+        let at = (self.skeleton.segment_before(site), self.executed_class(site));
+        let Some(Def::Node(id)) = self.selection.defs.get(&at) else { return false };
+        let Some(node) = self.view.nodes.get(id.index()) else { return false };
+        let Head::Op(op) = node.head else { return false };
+        let Some(parts) = self.universe.ops.get(op).parts else { return false };
+        let operands = self.split(node).0;
+        let is_there = |part: OpId, class: ClassId| {
+            self.view.class(class).nodes.iter().map(|id| self.view.node(*id)).any(|other| {
+                let (ours, theirs) = self.split(other);
+                other.head == Head::Op(part) && other.types == node.types && ours == operands && theirs == Some(state)
+            })
+        };
+        is_there(parts.state, self.class_of(out)) && is_there(parts.value, self.class_of(result))
     }
 
     /// It is executed in place of an equal write just before it, whose states are those of now: if it traps, that

@@ -33,7 +33,11 @@ impl Validator<'_> {
         let (Head::Op(op), Head::Op(was)) = (node.head, original.head) else { return false };
         let (op, was) = (self.universe.ops.get(op), self.universe.ops.get(was));
         let (ours, theirs) = (&op.effects, &was.effects);
-        if !op.gives_state() || ours.writes != theirs.writes || ours.reads.iter().any(|r| !ours.writes.contains(r)) {
+        if op.is_for_matching()
+            || !op.gives_state()
+            || ours.writes != theirs.writes
+            || ours.reads.iter().any(|r| !ours.writes.contains(r))
+        {
             return false;
         }
         let is_access = |model: Option<Model>| model.and_then(|m| m.memory()).is_some();

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(super) fn stub(program: &Program, rule: &Rule) -> Option<String> {
     let universe = &program.universe;
     let calls = rule.terms().flat_map(Term::subterms).filter_map(|term| match term {
-        Term::Call { op, .. } => Some(*op),
+        Term::Call { op, .. } => Some(universe.ops.whole(*op)),
         _ => None,
     });
     let ops: BTreeSet<OpId> = calls.collect();
@@ -23,8 +23,13 @@ pub(super) fn stub(program: &Program, rule: &Rule) -> Option<String> {
         }
     };
     for var in &rule.vars {
-        if let VarKind::Value { ty, .. } = &var.kind {
-            add(ty);
+        match &var.kind {
+            // One that stands for the members of a family is this rule's own.
+            VarKind::Value { ty: TypeExpr::Param(param), .. } => {
+                rule.tparams[*param as usize].bound.iter().for_each(&mut add);
+            }
+            VarKind::Value { ty, .. } => add(ty),
+            VarKind::State => {}
         }
     }
     ops.iter().flat_map(|op| &universe.ops.get(*op).results).for_each(&mut add);

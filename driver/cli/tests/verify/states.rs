@@ -26,6 +26,9 @@ Text *text_resize(Text *t, int64_t n) { for (int64_t i = t->n; i < n; i++) t->at
 void text_clear(Text *t) { t->n = 0; }
 void text_take(Text *t, Text *from) { for (int64_t i = 0; i < from->n; i++) t->at[i] = from->at[i]; t->n = from->n; from->n = 0; }
 int64_t text_same(const Text *a, const Text *b) { return a == b; }
+int32_t text_set(Text *t, int64_t i, signed char c) { if (i < 0 || i >= t->n) return 1; t->at[i] = c; return 0; }
+int32_t text_set_two(Text *t, int64_t i, signed char c) { return 2 * text_set(t, i, c); }
+int64_t text_at(const Text *t, int64_t i) { return i < 0 || i >= t->n ? -200 : t->at[i]; }
 int64_t text_length(const Text *t) { return t->n; }
 int64_t text_hash(const Text *t) { uint64_t h = t->n; for (int64_t i = 0; i < t->n; i++) h = h * 31 + t->at[i]; return h; }
 int64_t text_random(const Text *t) { return (int64_t)malloc(16) + t->n; }
@@ -73,6 +76,12 @@ fn same_object(a: Text, b: Text) -> i64  pure  cost 6
 fn random(t: Text) -> i64  effects reads(memory)  cost 6
 @link("./lib.so", "wide", "unsigned")
 fn widened(x: i8) -> i64  pure  cost 6
+@link("./lib.so", "text_set", "signed")
+fn set(t: Text, i: i64, c: i8) -> i32  effects reads(memory), writes(memory)  cost 9
+@link("./lib.so", "text_set_two", "signed")
+fn set_two(t: Text, i: i64, c: i8) -> i32  effects reads(memory), writes(memory)  cost 9
+@link("./lib.so", "text_at")
+fn at(t: Text, i: i64) -> i64  effects reads(memory)  cost 6
 fn hide(t: Text) -> Hidden  effects reads(memory), writes(memory)  cost 6
 fn hide_again(t: Text) -> Hidden  effects reads(memory), writes(memory)  cost 5
 ruleset r {
@@ -97,6 +106,20 @@ ruleset r {
   rule generic_wrong{T <: Content}(x: T): length(x) => 3
   rule unsteady(t: Text): random(t) => random(t) + 1
   rule unseen(t: Text): hide(t) => hide_again(t)
+  rule hidden(t: Text, i: i64, c: i8, d: i8, s: State): set(t, i, d) after (set(t, i, c) after s) => set(t, i, d) after s
+  rule hides(t: Text, i: i64, c: i8, d: i8, s: State): set(t, i, d) after (set(t, i, c) after s) => set(t, i, c) after s
+  rule other_code(t: Text, i: i64, c: i8, d: i8, s: State):
+    set(t, i, d) after (set(t, i, c) after s) => set_two(t, i, d) after s
+  rule read_back(t: Text, i: i64, c: i8, s: State): at(t, i) after (set(t, i, c) after s) => sextend{i8, i64}(c)
+  rule elsewhere(t: Text, const i: i64, const j: i64, c: i8, s: State):
+    at(t, j) after (set(t, i, c) after s) => at(t, j) after s when i != j
+  rule code_alone(t: Text, c: i8, s: State): set(t, 0, c) after (clear(t) after s) => set_two(t, 0, c) after (clear(t) after s)
+  rule state_alone(t: Text, c: i8, s: State): set(t, 0, c) after (clear(t) after s) => clear(t) after s
+  rule no_change(t: Text, i: i64, c: i8, s: State): set(t, i, c) after s => s
+  rule same_codes(t: Text, i: i64, c: i8, d: i8, s: State):
+    icmp_eq(set(t, i, d) after (set(t, i, c) after s), set(t, i, c) after s) => 1
+  rule other_codes(t: Text, i: i64, c: i8, d: i8, s: State):
+    icmp_eq(set_two(t, i, d) after (set(t, i, c) after s), set(t, i, c) after s) => 1
   rule positive(x: i8): icmp_slt(widened(x), 0) => 0
 }
 "#;
@@ -124,7 +147,9 @@ fn rules_over_states_are_tested_on_samples() {
     let rule = |name: &str| {
         rules.iter().find(|r| r["name"] == format!("texts.r.{name}")).unwrap_or_else(|| panic!("{name}")).clone()
     };
-    for name in ["narrow", "emptied", "cleared", "length_of_empty", "twice", "any_of", "generic", "positive"] {
+    let right = ["narrow", "emptied", "cleared", "length_of_empty", "twice", "any_of", "generic", "positive"];
+    let with_codes = ["hidden", "elsewhere", "state_alone", "same_codes"];
+    for name in right.into_iter().chain(with_codes) {
         assert_eq!(rule(name)["verdict"], "tested", "{:#}", rule(name));
     }
     for (name, left, right) in [
@@ -144,6 +169,14 @@ fn rules_over_states_are_tested_on_samples() {
         // Between two states anything may happen.
         ("twice_later", "", ""),
         ("generic_wrong", "", "3"),
+        // Of calls that give a code: what they leave behind, or the code alone.
+        ("hides", "", ""),
+        ("other_code", "1", "2"),
+        ("code_alone", "1", "2"),
+        ("no_change", "then hash(t) = ", "then hash(t) = "),
+        // Only past the end.
+        ("read_back", "-200", ""),
+        ("other_codes", "0", "1"),
     ] {
         let rule = rule(name);
         assert_eq!(rule["verdict"], "counterexample", "{rule:#}");

@@ -281,6 +281,9 @@ impl<'t> Emitter<'_, 't> {
                 for arg in args {
                     operands.push(self.emit(arg)?.ok_or(ExampleError::StateAsValue)?);
                 }
+                let is_state = self.universe.ops.get(*op).gives_state();
+                // Of a call that writes and gives a value, a state is the whole one.
+                let op = &self.universe.ops.whole(*op);
                 let declared = self.universe.ops.get(*op).clone();
                 let mut results = vec![];
                 for result in &declared.results {
@@ -294,7 +297,10 @@ impl<'t> Emitter<'_, 't> {
                     aligned: false,
                 });
                 let inst = self.f.append(entry, InstKind::Op { op: *op, targs, access }, &operands, &results);
-                self.f.inst(inst).results.first().copied()
+                match is_state {
+                    true => None,
+                    false => self.f.inst(inst).results.first().copied(),
+                }
             }
         };
         self.done.push((term, value));

@@ -104,14 +104,16 @@ impl Change<'_> {
         let by_origin: BTreeMap<u32, InstId> =
             laid_out.filter_map(|id| Some((self.function.inst(*id).origin?, *id))).collect();
         let Saturated { function, skeleton, view, .. } = self.given;
+        let is_licensed = |site: &InputId| view.removable.iter().any(|row| row.site == view.class_of(*site));
         let one = |statement: &Statement| {
             let original = function.inst(statement.inst);
-            let (InstKind::Op { op, .. }, Some(origin), true) =
-                (&original.kind, original.origin, original.results.is_empty())
-            else {
-                return None;
-            };
+            let (InstKind::Op { op, .. }, Some(origin)) = (&original.kind, original.origin) else { return None };
             let (now, rules) = match (&statement.kind, by_origin.get(&origin)) {
+                (StatementKind::Call { after: Some(after), site, .. }, None) if !is_licensed(site) => {
+                    (Now::Nothing(*op), self.behind_unwanted(causes, view.class_of(after.out)))
+                }
+                // What becomes of results has been said.
+                _ if !original.results.is_empty() => return None,
                 (StatementKind::Call { node, .. } | StatementKind::Write { out: node, .. }, Some(id)) => {
                     let InstKind::Op { op: executed, .. } = &self.function.inst(*id).kind else { return None };
                     let class = view.whole(view.class_of(*node));

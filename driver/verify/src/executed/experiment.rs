@@ -9,7 +9,7 @@ use crate::code::{Built, Code, Operand};
 use rewright_cfg_skeleton::ir::{Function, Value};
 use rewright_dsl::program::{Conclusion, VarKind};
 use rewright_typeprop::types::{TypeData, TypeDeclId};
-use rewright_typeprop::{Op, Repr, Scalar, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Op, Part, Repr, Scalar, Term, Ty, TypeExpr, Universe};
 use std::collections::BTreeSet;
 
 /// A rule's experiment, while it is written.
@@ -211,6 +211,7 @@ impl<'c, 'u> Experiment<'c, 'u> {
         }
         let value = match term {
             Term::Var(n) if matches!(self.case.rule.vars[*n as usize].kind, VarKind::State) => None,
+            _ if is_about_state_alone(self.case) => None,
             term => self.code.value(term, &self.targs, &self.vars)?,
         };
         let (mut values, mut seen) = (vec![], vec![]);
@@ -303,16 +304,25 @@ impl<'c, 'u> Experiment<'c, 'u> {
 /// Does a rule change memory, or speak of several states of it? Then either of its sides needs a world of its own.
 pub(super) fn needs_worlds(case: &Case<'_>) -> bool {
     let ops = &case.program.universe.ops;
-    let writes = |term: &Term| matches!(term, Term::Call { op, .. } if writes_memory(ops.get(*op)));
+    let writes = |term: &Term| matches!(term, Term::Call { op, .. } if writes_memory(ops, *op));
     let states = Timeline::of(case.rule, ops, case.rule.left.iter().chain(case.rule.right.terms())).states();
     states > 1 || case.rule.terms().flat_map(Term::subterms).any(writes)
+}
+
+/// Is the rule about what a call leaves behind, and not about the value that it gives? So it is where only one side is a
+/// call that gives one.
+fn is_about_state_alone(case: &Case<'_>) -> bool {
+    let ops = &case.program.universe.ops;
+    let is_state =
+        |term: &Term| matches!(term, Term::Call { op, .. } if matches!(ops.get(*op).part_of, Some(Part::State(_))));
+    is_state(&case.rule.left[0]) && !case.rule.right.terms().iter().all(is_state)
 }
 
 /// Does the rule claim that its sides leave the same memory? Not of a value that is read, nor where it says that a change
 /// goes.
 fn leaves_memory(case: &Case<'_>) -> bool {
     let ops = &case.program.universe.ops;
-    let writes = |term: &Term| matches!(term, Term::Call { op, .. } if writes_memory(ops.get(*op)));
+    let writes = |term: &Term| matches!(term, Term::Call { op, .. } if writes_memory(ops, *op));
     let root = &case.rule.left[0];
     let right: Vec<&Term> = case.rule.right.terms().iter().flat_map(Term::subterms).collect();
     let goes = |term: &&Term| writes(term) && *term != root && !right.contains(term);

@@ -7,7 +7,7 @@
 use crate::code::Built;
 use rewright_dsl::program::{Rule, VarKind};
 use rewright_typeprop::ops::OpTable;
-use rewright_typeprop::{Op, Term};
+use rewright_typeprop::{OpId, Term};
 
 /// The states of a rule, in order.
 pub(super) struct Timeline<'p> {
@@ -48,11 +48,11 @@ impl<'p> Timeline<'p> {
         let mut placed: Vec<(Time, &Term)> = vec![];
         for part in operands_first(side) {
             let Term::Call { op, state: Some(state), .. } = part else { continue };
-            if placed.iter().any(|(_, earlier)| *earlier == part) {
+            if placed.iter().any(|(_, earlier)| is_one_call(self.ops, earlier, part)) {
                 continue;
             }
             let (position, writes) = self.position(state).ok_or("it speaks of a state that nothing stands in")?;
-            placed.push(((position, writes, writes_memory(self.ops.get(*op))), part));
+            placed.push(((position, writes, writes_memory(self.ops, *op)), part));
         }
         placed.sort_by_key(|(time, _)| *time);
         if let Some([(_, first), (_, second)]) =
@@ -81,9 +81,21 @@ impl<'p> Timeline<'p> {
     }
 }
 
-/// Does it change memory?
-pub(super) fn writes_memory(op: &Op) -> bool {
-    !op.effects.writes.is_empty()
+/// Does executing it change memory?
+pub(super) fn writes_memory(ops: &OpTable, op: OpId) -> bool {
+    !ops.get(ops.whole(op)).effects.writes.is_empty()
+}
+
+/// Are two terms what one call gives and leaves behind?
+fn is_one_call(ops: &OpTable, one: &Term, other: &Term) -> bool {
+    let (
+        Term::Call { op: first, targs: first_types, args: first_args, state: first_state },
+        Term::Call { op: second, targs, args, state },
+    ) = (one, other)
+    else {
+        return false;
+    };
+    (ops.whole(*first), first_types, first_args, first_state) == (ops.whole(*second), targs, args, state)
 }
 
 /// A term and all below it, its parts before it.

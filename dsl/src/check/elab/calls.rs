@@ -18,6 +18,7 @@ impl Elab<'_> {
         args: &[Arg],
         span: Span,
         around: Around,
+        wants_state: bool,
     ) -> NodeId {
         let mut nodes = Vec::new();
         for arg in args {
@@ -65,7 +66,8 @@ impl Elab<'_> {
             return self.error_node(span);
         }
         let (name, name_span) = (callee.node.clone(), callee.span);
-        let call = Call { name, name_span, candidates, explicit, args: nodes, around, chosen: None, state: None };
+        let args = nodes;
+        let call = Call { name, name_span, candidates, explicit, args, around, wants_state, chosen: None, state: None };
         self.call(call, span)
     }
 
@@ -99,7 +101,9 @@ impl Elab<'_> {
             return self.error_node(span);
         }
         let (name, name_span, explicit) = (op.node.clone(), op.span, Vec::new());
-        self.call(Call { name, name_span, candidates, explicit, args, around, chosen: None, state: None }, span)
+        let wants_state = false;
+        let call = Call { name, name_span, candidates, explicit, args, around, wants_state, chosen: None, state: None };
+        self.call(call, span)
     }
 
     fn call(&mut self, call: Call, span: Span) -> NodeId {
