@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Certificates of pairs of MLIR files: are genuine ones accepted, and corrupted ones rejected?
+"""Certificates of pairs of files: are genuine ones accepted, and corrupted ones rejected?
 
     scripts/mlir_certificates.py FOLDER REWRIGHT [SEED [COUNT]]
 
-FOLDER has truth.csv (name,source,target,..). `validate --certificate` writes a certificate for each pair that it proves;
-`--check-certificate` must accept it. Then COUNT of each kind (by sequence, by cells, by order) are corrupted, each by one
-change, and must be rejected. Of cells and orders: one of several cases left out (they exclude each other), or what wrote a
-cell left out or replaced by another instance (only one is the last); a statement taken for another instance, or the only instance
-left out. Of sequences: a step left out, put in twice or in another place; a number of copies, a size or a
+FOLDER has truth.csv (name,source,target,..) of files of MLIR or LLVM IR (`scripts/nests.py --keep FOLDER` makes one of
+those). `validate --certificate` writes a certificate for each function that it proves; `--check-certificate` must accept
+it, with the precondition of the verdict. Then COUNT of each reason (by sequence, by cells, by order) are corrupted, each by
+one change, and must be rejected. Of cells and orders: one of several cases left out (they exclude each other), or what wrote
+a cell left out or replaced by another instance (only one is the last); a statement taken for another instance, or the only
+instance left out. Of sequences: a step left out, put in twice or in another place; a number of copies, a size or a
 coefficient changed, so that polynomials have other values at small numbers (else the change is none, and is not counted);
-a precondition left out or weakened, where a counterexample of `validate` is within what is left of it.
+cells that are joined the other way round, or not at all; a precondition left out or weakened, where a counterexample of
+`validate` is within what is left of it.
 """
 import collections, copy, csv, itertools, json, os, random, subprocess, sys, tempfile
 
@@ -48,10 +50,6 @@ def differ(before, after, join):
     return False
 
 
-def steps_of(certificate, side):
-    return certificate[side]
-
-
 def name_of(step):
     return step if isinstance(step, str) else next(iter(step))
 
@@ -70,34 +68,51 @@ def polynomials(step):
     return []
 
 
+def weakened(certificate, rng, outside):
+    """Without a part of its precondition, where a counterexample is within what is left."""
+    result = copy.deepcopy(certificate)
+    case = rng.choice(result['cases'])
+    if not case['precondition'] or not outside:
+        return None
+    n = rng.randrange(len(case['precondition']))
+    # A size that the counterexample does not need is none.
+    if len(case['precondition']) > 1 or ' >= ' not in case['precondition'][0]:
+        case['precondition'] = []
+    elif rng.random() < 0.5:
+        del case['precondition'][n]
+    else:
+        size, bound = case['precondition'][n].split(' >= ')
+        bound = int(bound) - rng.randrange(1, 4)
+        if int(outside.get(size, bound)) < bound:  # The counterexample is still outside: it may be true.
+            return None
+        case['precondition'][n] = f'{size} >= {bound}'
+    return 'precondition', result
+
+
 def corrupted(certificate, rng, outside):
     """A certificate with one change, and what was changed; none if it is no change."""
-    result = copy.deepcopy(certificate)
-    side = rng.choice(['before', 'after'])
-    steps = result[side]
-    kind = rng.choice(['drop', 'twice', 'swap', 'coefficient', 'coefficient', 'number', 'precondition'])
+    kind = rng.choice(['drop', 'twice', 'swap', 'coefficient', 'coefficient', 'number', 'precondition', 'joined'])
     if kind == 'precondition':
-        if not result['precondition'] or not outside:
+        return weakened(certificate, rng, outside)
+    result = copy.deepcopy(certificate)
+    number, side = rng.randrange(len(result['cases'])), rng.choice(['before', 'after'])
+    steps, genuine = result['cases'][number][side]['steps'], certificate['cases'][number][side]['steps']
+    if kind == 'joined':
+        joined = result['cases'][number][side].get('joined', [])
+        if not joined:
             return None
-        n = rng.randrange(len(result['precondition']))
-        # A size that the counterexample does not need is none.
-        if len(result['precondition']) > 1:
-            result['precondition'] = []
-        elif rng.random() < 0.5:
-            del result['precondition'][n]
-        else:
-            size, bound = result['precondition'][n].split(' >= ')
-            bound = int(bound) - rng.randrange(1, 4)
-            if int(outside.get(size, bound)) < bound:  # The counterexample is still outside: it may be true.
-                return None
-            result['precondition'][n] = f'{size} >= {bound}'
-        return kind, result
+        n = rng.randrange(len(joined))
+        if rng.random() < 0.5:
+            joined[n] = joined[n][::-1]
+            return 'joined the other way', result
+        joined[n][rng.randrange(2)] += rng.choice([-1, 1])
+        return 'joined with another', result
     if not steps:
         return None
     n = rng.randrange(len(steps))
     if kind == 'drop' and name_of(steps[n]) != 'bounds':
         del steps[n]
-        return f'drop {name_of(certificate[side][n])}', result
+        return f'drop {name_of(genuine[n])}', result
     if kind == 'twice' and name_of(steps[n]) != 'bounds':
         steps.insert(n, copy.deepcopy(steps[n]))
         return f'twice {name_of(steps[n])}', result
@@ -109,7 +124,7 @@ def corrupted(certificate, rng, outside):
         if not lists:
             return None
         s, l = rng.choice(lists)
-        before, join = polynomials(certificate[side][s])[l]
+        before, join = polynomials(genuine[s])[l]
         after, _ = polynomials(steps[s])[l]
         polynomial = rng.choice(after)
         if polynomial and rng.random() < 0.7:
@@ -120,8 +135,8 @@ def corrupted(certificate, rng, outside):
     if kind == 'number':
         step = steps[n]
         name = name_of(step)
-        if name == 'reroll':
-            step['reroll'] = rng.choice([k for k in (0, 1, 2, 3, 4, 5, 6, 8) if k != step['reroll']])
+        if name in ('reroll', 'reroll_carried'):
+            step[name] = rng.choice([k for k in (0, 1, 2, 3, 4, 5, 6, 8) if k != step[name]])
         elif name == 'untile':
             step['untile']['size'] += rng.choice([-1, 1, 2])
         elif name == 'split':
@@ -147,7 +162,7 @@ def moved(at, rng):
 def corrupted_reason(certificate, rng):
     """The same of what is said of cells or of an order."""
     result = copy.deepcopy(certificate)
-    (name, said), = result['reason'].items()
+    (name, said), = rng.choice(result['cases'])['reason'].items()
     if name == 'order':
         if rng.random() < 0.6:
             return ('match', result) if moved(rng.choice(said['matches'])[1], rng) else None
@@ -174,41 +189,63 @@ def corrupted_reason(certificate, rng):
     return (kind, result) if moved(pieces[n]['source'][1], rng) else None
 
 
+def reason_of(certificate):
+    return name_of(certificate['cases'][0]['reason'])
+
+
 def main():
     folder, rewright = sys.argv[1], sys.argv[2]
     rng = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 1000
-    genuine, failed, without, reasons = [], [], 0, collections.Counter()
+    genuine, failed, without, reasons = [], [], [], collections.Counter()
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, 'certificate.json')
-        check = lambda files: subprocess.run([rewright, 'validate', *files, '--check-certificate', path],
-                                             capture_output=True, text=True)
+
+        def check(files):
+            """What is said of each function."""
+            done = subprocess.run([rewright, 'validate', *files, '--check-certificate', path],
+                                  capture_output=True, text=True)
+            said = dict(line.split(': ', 1) for line in done.stdout.splitlines() if ': ' in line)
+            return collections.defaultdict(lambda: f'{done.returncode} {done.stderr.strip()[:300]}', said)
+
         for row in csv.DictReader(open(os.path.join(folder, 'truth.csv'))):
             files = [os.path.join(folder, row['source']), os.path.join(folder, row['target'])]
-            done = subprocess.run([rewright, 'validate', *files, '--format', 'json', '--certificate', path],
+            how = ['--method', 'nests'] if files[0].endswith('.ll') else []
+            done = subprocess.run([rewright, 'validate', *files, *how, '--format', 'json', '--certificate', path],
                                   capture_output=True, text=True)
             found = json.load(open(path)) if os.path.exists(path) else {'functions': []}
-            if not found['functions']:
-                without += 1
-                continue
-            if check(files).returncode != 0:
-                failed.append((row['name'], check(files).stdout))
-                continue
-            said = json.loads(done.stdout)['functions'][0] if done.stdout else {}
-            outside = said.get('outside', {}).get('input', {}).get('sizes')
-            reason = name_of(found['functions'][0]['reason'])
-            reasons[reason] += 1
-            genuine.append((reason, row['name'], files, found, outside))
-            os.remove(path)
+            verdicts = json.loads(done.stdout)['functions'] if done.stdout else []
+            certificates = {certificate['function']: certificate for certificate in found['functions']}
+            checked = check(files) if certificates else {}
+            for said in verdicts:
+                function = said['function']
+                if said['verdict'] != 'proved' or said.get('tier') == 'same':
+                    continue
+                if function not in certificates:
+                    notes = [line for line in done.stderr.splitlines() if f'no certificate of {function}:' in line]
+                    without.append((row['name'], notes[0] if notes else function))
+                    continue
+                condition = said.get('precondition')
+                wanted = f'accepted if {condition}' if condition else 'accepted'
+                line = checked[function]
+                if line != wanted:
+                    failed.append((row['name'], f'{function}: {line} (proved: {condition})'))
+                    continue
+                reason = reason_of(certificates[function])
+                reasons[reason] += 1
+                outside = said.get('outside', {}).get('input', {}).get('sizes')
+                genuine.append((reason, row['name'], files, {**found, 'functions': [certificates[function]]}, outside))
+            if os.path.exists(path):
+                os.remove(path)
         accepted = ', '.join(f'{number} by {reason}' for reason, number in sorted(reasons.items()))
-        print(f'{sum(reasons.values())} genuine certificates accepted ({accepted}), {len(failed)} not; {without} pairs '
-              'without', flush=True)
-        for name, said in failed:
-            print(f'  {name}: {said.splitlines()[0] if said else ""}')
+        print(f'{sum(reasons.values())} genuine certificates accepted ({accepted}), {len(failed)} not; {len(without)} '
+              'proofs without', flush=True)
+        for name, said in failed + without:
+            print(f'  {name}: {said}', flush=True)
         kinds, accepted = collections.Counter(), 0
         for wanted in sorted(reasons):
             of_kind, left = [g for g in genuine if g[0] == wanted], count
-            while left > 0:
+            for _ in range(count * 200):
                 reason, name, files, found, outside = rng.choice(of_kind)
                 certificate = found['functions'][0]
                 made = corrupted(certificate, rng, outside) if reason == 'sequence' else corrupted_reason(certificate, rng)
@@ -217,14 +254,16 @@ def main():
                 kind, certificate = made
                 with open(path, 'w') as file:
                     json.dump({**found, 'functions': [certificate]}, file)
-                done = check(files)
+                line = check(files)[certificate['function']]
                 kinds[f'{reason}: {kind}'] += 1
                 left -= 1
-                if done.returncode != 1:
+                if not line.startswith('not accepted: '):
                     accepted += 1
-                    print(f'NOT REJECTED {name}: {kind}: {done.stderr.strip()[:200]}', flush=True)
+                    print(f'NOT REJECTED {name}: {kind}: {line}', flush=True)
                     with open(os.path.join(tempfile.gettempdir(), f'not-rejected-{accepted}.json'), 'w') as file:
                         json.dump({**found, 'functions': [certificate]}, file)
+                if left == 0:
+                    break
     print(f'{sum(kinds.values())} corrupted certificates: {accepted} not rejected')
     for kind, number in sorted(kinds.items()):
         print(f'  {number:5} {kind}')

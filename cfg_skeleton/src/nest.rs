@@ -56,7 +56,7 @@ pub use affine::{Affine, Var};
 pub use assumption::{Assumption, AssumptionError};
 pub use constraint::Constraint;
 pub use contained::touches_no_more;
-pub use predicate::{Conjunction, Decider};
+pub use predicate::{Confirm, Confirmation, Conjunction, Decider};
 use rustc_hash::FxHashMap;
 pub use value::{Pool, Value, ValueId};
 
@@ -96,8 +96,42 @@ pub struct Parallel {
     pub vars: Vec<(Var, String)>,
     /// Arrays and cells that each iteration has of its own.
     pub own: Vec<ArrayId>,
+    /// What is combined of what iterations give.
+    pub reductions: Vec<Reduction>,
     /// Where they are in the source.
     pub line: Line,
+}
+
+/// Values that iterations of parallel loops give, combined in the order in which iterations are executed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reduction {
+    /// The cells, one for each of the loops, that hold what is combined so far. Nothing else accesses them.
+    pub cells: Vec<ArrayId>,
+    /// The operation that combines two values, where it is one without flags.
+    pub by: Option<String>,
+    /// Where it is in the source.
+    pub line: Line,
+}
+
+/// Operations that give the same in each order. Sums and products of floats do not.
+const IN_ANY_ORDER: [&str; 9] = [
+    "arith.addi",
+    "arith.muli",
+    "arith.andi",
+    "arith.ori",
+    "arith.xori",
+    "arith.minsi",
+    "arith.maxsi",
+    "arith.minui",
+    "arith.maxui",
+];
+
+impl Reduction {
+    /// Whether it gives the same in each order.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.by.as_ref().is_some_and(|by| IN_ANY_ORDER.contains(&by.as_str()))
+    }
 }
 
 /// A size and where it comes from.

@@ -1,9 +1,11 @@
 //! Why two nests do the same, as data: what a proof found, and nothing of how.
 //!
-//! A certificate first says what was done to each version's loops: which never run or run once, which are rerolled,
-//! merged, untiled or split, and which bounds others imply, in the order in which loops are met, innermost first. Then
-//! it gives the [`Reason`] why what results does the same. Who checks it does the same steps and shows each claim;
-//! nothing in here is believed.
+//! A certificate has a case for each set of sizes that a proof is about. A case first says what was done to each version:
+//! which cells were joined, and which loops never run or run once, are rerolled, merged, untiled or split, and which
+//! bounds others imply, in the order in which loops are met, innermost first. Then it gives the [`Reason`] why what
+//! results does the same. Who checks it does the same steps and shows each claim; nothing in here is believed. That
+//! iterations of parallel loops do not collide, and that arithmetic does not overflow, follows from the versions alone:
+//! a certificate says no more of it than that it is claimed.
 //!
 //! Accesses have numbers: loads, stores and allocations, in the order of the text after all steps; a store behind a
 //! branch on data is a load of its cell and then a store of one of the two values. Statements have numbers, too: all
@@ -14,7 +16,7 @@ use super::constraint::Constraint;
 use serde::{Deserialize, Serialize};
 
 /// The form of certificates. It changes with what a step means.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The certificates of the functions of two files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -26,22 +28,79 @@ pub struct Certificates {
     pub functions: Vec<Certificate>,
 }
 
+impl Certificates {
+    /// The certificate of a function, if there is one.
+    ///
+    /// # Errors
+    /// There are several.
+    pub fn of(&self, function: &str) -> Result<Option<&Certificate>, String> {
+        let mut own = self.functions.iter().filter(|certificate| certificate.function == function);
+        match (own.next(), own.next()) {
+            (found, None) => Ok(found),
+            _ => Err("there are several certificates of it".into()),
+        }
+    }
+}
+
 /// Why a function does the same in two versions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
     /// Its name.
     pub function: String,
-    /// Conditions on sizes, each as an [`Assumption`](super::Assumption) is written.
-    pub precondition: Vec<String>,
     /// Whether accesses of the first version are taken to be in bounds.
     pub in_bounds: bool,
+    /// Arguments of the first version, by name, whose arrays may overlap.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_alias: Vec<(String, String)>,
+    /// So many bits hold sizes and what is computed of them; without, arithmetic on `index` is taken not to overflow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_bits: Option<u32>,
+    /// Sizes are at most this, where that made nests of the functions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<i64>,
+    /// Both versions do the same for the sizes of each case.
+    pub cases: Vec<Case>,
+}
+
+/// Why two versions do the same for some sizes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// Conditions on sizes, each as an [`Assumption`](super::Assumption) is written: where all hold.
+    pub precondition: Vec<String>,
     /// What is done to the first version.
-    pub before: Vec<Step>,
+    pub before: Changes,
     /// What is done to the second version.
-    pub after: Vec<Step>,
+    pub after: Changes,
     /// Why what results does the same.
     pub reason: Reason,
+}
+
+/// What is done to a version.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Changes {
+    /// Cells, by the numbers of their arrays, of which the first one begins with what the second one ends with, and is
+    /// no other from the beginning.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<(u32, u32)>,
+    /// What is done to loops.
+    pub steps: Vec<Step>,
+}
+
+impl Certificate {
+    /// The sizes that it is about, as a condition; nothing where these are all.
+    #[must_use]
+    pub fn precondition(&self) -> Option<String> {
+        let several = self.cases.len() > 1;
+        let case = |case: &Case| match case.precondition.as_slice() {
+            [_, _, ..] if several => format!("({})", case.precondition.join(" and ")),
+            all => all.join(" and "),
+        };
+        let cases: Vec<String> = self.cases.iter().map(case).collect();
+        (!cases.iter().any(String::is_empty)).then(|| cases.join(" or "))
+    }
 }
 
 /// Why two nests do the same.
@@ -173,6 +232,8 @@ pub enum Step {
     Enter,
     /// Its body is so many copies.
     Reroll(u32),
+    /// The same, where what it carries from one copy to the next is in no cell: it is given to one.
+    RerollCarried(u32),
     /// It and the only loop in it are tiles of one loop.
     Untile {
         /// Of this size.

@@ -2,18 +2,19 @@
 
 mod certify;
 mod condition;
+mod options;
 mod orders;
 mod witness;
 
 use super::access::Program;
-use super::assumption::{Assumption, allowed};
-use super::certificate::{Cells, Reason};
+use super::assumption::allowed;
+use super::certificate::{Case, Cells, Changes, Reason};
 use super::datapath::{Asked, Means, ValueOracle, aligned};
-use super::equal::{Failure, Proof};
+use super::equal::{Failure, Proof, SPENT};
 use super::fit::{Relations, relations};
 use super::flatten::{NotPlain, flatten};
 use super::lockstep::{Points, observe};
-use super::normal::{Normal, Steps};
+use super::normal::{Normal, normal};
 use super::predicate::{Conjunction, Decider};
 use super::same::Same;
 use super::sizes::{self, Bounds};
@@ -24,63 +25,13 @@ use super::difference::Runs;
 use crate::verdict::{Evidence, Tier};
 
 pub use certify::certificate;
-
-/// What is assumed, and how much work is done.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Accesses of the first nest are in bounds.
-    pub in_bounds: bool,
-    /// Arrays, by the names of two arguments of the first nest, that may overlap. Others do not.
-    pub may_alias: Vec<(String, String)>,
-    /// Arithmetic on `index` is shown not to overflow so many bits. Without, it is assumed not to overflow.
-    pub index_bits: Option<u32>,
-    /// What holds of sizes. Those that speak of a size that a nest does not have are not used there.
-    pub sizes: Vec<Assumption>,
-    /// Steps of the decision procedure.
-    pub budget: u64,
-    /// Loads, stores and iterations per run.
-    pub fuel: u64,
-    /// Mixtures of sizes to run with.
-    pub rounds: u64,
-}
+pub use options::{Options, assumptions};
 
 /// Loops in loops from which on a nest is deep.
 const DEEP: usize = 7;
 
 /// Items outside of loops from which on a program is long.
 const LONG: usize = 1_000;
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            in_bounds: true,
-            may_alias: vec![],
-            index_bits: None,
-            sizes: vec![],
-            budget: 30_000_000,
-            fuel: 400_000,
-            rounds: 40,
-        }
-    }
-}
-
-impl Options {
-    /// What proofs rest on.
-    fn assumptions(&self) -> Vec<String> {
-        let pairs: Vec<String> = self.may_alias.iter().map(|(a, b)| format!("{a} and {b}")).collect();
-        let but = if pairs.is_empty() { String::new() } else { format!(" (but {} may)", pairs.join(", ")) };
-        let mut assumptions = vec![format!("arrays that are different arguments do not overlap{but}")];
-        if self.in_bounds {
-            assumptions.push("accesses of the first version are in bounds".into());
-        }
-        assumptions.push(match self.index_bits {
-            None => "arithmetic on `index` does not overflow".into(),
-            Some(bits) => format!("`index` has at least {bits} bits, and sizes fit {bits} bits"),
-        });
-        assumptions.push("sums and products of floats commute, but for the payload of a NaN".into());
-        assumptions
-    }
-}
 
 /// Compares two nests over the same arguments. The oracle is asked about values that are computed in other ways.
 pub fn compare(
@@ -113,6 +64,12 @@ struct Comparison<'a> {
     asked: Asked<'a>,
     /// The bounds of sizes for which something is proved.
     shown: Bounds,
+    /// A certificate is wanted: nothing is proved without it.
+    is_certifying: bool,
+    /// What was done to both.
+    changes: (Changes, Changes),
+    /// What is proved.
+    cases: Vec<Case>,
 }
 
 /// A proof, where sizes are at least these.
@@ -147,7 +104,23 @@ impl<'a> Comparison<'a> {
         }
         facts.extend(options.index_bits.iter().flat_map(|bits| overflow::of_sizes(&before.sizes, *bits)));
         let (decider, asked) = (Decider::new(options.budget), Asked::new(oracle));
-        Comparison { pool, names, before, after, options, facts, assumed, decider, asked, shown: vec![] }
+        let (is_certifying, changes) = (false, <(Changes, Changes)>::default());
+        let (shown, cases) = (vec![], vec![]);
+        Comparison {
+            pool,
+            names,
+            before,
+            after,
+            options,
+            facts,
+            assumed,
+            decider,
+            asked,
+            shown,
+            is_certifying,
+            changes,
+            cases,
+        }
     }
 
     /// The evidence, which is none where a proof needs that nothing overflows, and that is not shown.
@@ -166,10 +139,11 @@ impl<'a> Comparison<'a> {
     }
 
     fn evidence(&mut self) -> Evidence {
-        if self.same(self.before, self.after, &mut Asked::none()).is_ok() {
+        if !self.is_certifying && self.same(self.before, self.after, &mut Asked::none()).is_ok() {
             return self.proved(Tier::Sequence);
         }
-        let (left, right) = self.normal_forms(Steps::All);
+        let (left, right) = self.normal_forms();
+        self.changes = (left.changes.clone(), right.changes.clone());
         let failing = self.failing(&left, &right);
         if let Ok(shown) = self.by_sequence(&left, &right, &failing, false) {
             return self.confirmed(shown);
@@ -212,6 +186,10 @@ impl<'a> Comparison<'a> {
             (Err(_), Some(aligned::Difference { lines, reason, values, .. })) => {
                 (reason + &self.at_values(values), lines)
             }
+            // A proof that was given up says that there might be one.
+            (Err(((reason, (0, 0)), Some(other))), None) if reason == SPENT && other.reason != SPENT => {
+                (format!("{}, and by the values of cells {SPENT}", other.reason), other.lines)
+            }
             // What keeps cells from being compared says less than why the order is not kept.
             (Err(((_, (0, 0)), Some(other))), None) => (other.reason, other.lines),
             (Err((failure, _)), None) => failure,
@@ -252,6 +230,11 @@ impl<'a> Comparison<'a> {
             _ => false,
         });
         pair.map(|(a, b)| format!("{a} and {b}"))
+    }
+
+    fn normal_forms(&mut self) -> (Normal, Normal) {
+        let mut form = |nest| normal(nest, (self.pool, self.names), &mut self.decider, &self.facts);
+        (form(self.before), form(self.after))
     }
 
     /// Where the normal forms are not what the nests do.
@@ -409,7 +392,8 @@ impl<'a> Comparison<'a> {
     }
 
     fn proved(&self, tier: Tier) -> Evidence {
-        let mut assumptions = self.options.assumptions();
+        let Options { in_bounds, may_alias, index_bits, .. } = self.options;
+        let mut assumptions = assumptions(*in_bounds, may_alias, *index_bits);
         if self.asked.means.contains(&Means::Rules) {
             assumptions.push("the rules of the packs hold".into());
         }

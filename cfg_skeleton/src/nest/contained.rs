@@ -20,13 +20,13 @@ pub fn touches_no_more(
     names: &mut Names,
     [before, after]: [&Nest; 2],
     assumed: &[Assumption],
-    budget: u64,
+    decider: &mut Decider,
 ) -> bool {
     let mut program = |nest: &Nest| flatten(nest, pool, names).and_then(|flat| Program::new(&flat, false)).ok();
     let (Some(first), Some(second)) = (program(before), program(after)) else { return false };
     let mut context = sizes::facts(&before.sizes);
     context.extend(assumed.iter().filter_map(|assumption| assumption.constraint(&before.sizes)));
-    outside(&first, &second, &mut Decider::new(budget), &context, (false, &mut vec![])).is_none()
+    outside(&first, &second, decider, &context, (false, &mut vec![])).is_none()
 }
 
 /// The first access of `after` that may be out of bounds. `before` is a program whose domains claim no bounds.

@@ -34,6 +34,15 @@ const MAX_GOALS: usize = 20_000;
 /// Loads that are replaced one after another until the proof is given up.
 const MAX_DEPTH: usize = 60;
 
+/// Facts that a goal may rest on until the proof is given up: of more, cases could no longer be told apart.
+const MAX_FACTS: usize = 300;
+
+/// To copy so many facts costs a step of the decision procedure.
+const FACTS_PER_STEP: u64 = 4;
+
+/// Why a proof is given up.
+pub(crate) const SPENT: &str = "the budget is spent";
+
 /// Why a proof fails, with the lines of the two statements that it could not show to be equal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Failure {
@@ -231,8 +240,9 @@ impl<'a, 'o> Proof<'a, 'o> {
     /// Shows that two terms are equal where `given` holds.
     fn goal(&mut self, a: Term, b: Term, given: &Conjunction, depth: usize) -> bool {
         self.goals += 1;
-        if self.goals > MAX_GOALS || depth > MAX_DEPTH || self.decider.exhausted() {
-            return self.fail("the budget is spent");
+        let is_too_large = depth > MAX_DEPTH || given.len() > MAX_FACTS;
+        if self.goals > MAX_GOALS || is_too_large || self.decider.exhausted() {
+            return self.fail(SPENT);
         }
         match (&a, &b) {
             (Term::Tree(v, x, p), Term::Tree(w, y, q)) if self.inside == 0 && (self.is_op(*v) || self.is_op(*w)) => {
@@ -315,6 +325,8 @@ impl<'a, 'o> Proof<'a, 'o> {
             let guard = piece.guard.iter().map(|c| c.replace(&of)).filter(|c| !c.is_trivial() && !given.contains(c));
             let mut all = given.clone();
             all.extend(guard);
+            // What many facts cost that soon contradict each other.
+            self.decider.charge(all.len() as u64 / FACTS_PER_STEP);
             if self.decider.impossible(&all) {
                 continue;
             }

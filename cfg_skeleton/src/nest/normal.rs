@@ -19,7 +19,7 @@ mod untile;
 pub(super) use loops::count_from_zero;
 
 use super::affine::Affine;
-use super::certificate::Step;
+use super::certificate::{Changes, Step};
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider};
 use super::sizes::{LARGE, constraints};
@@ -63,8 +63,8 @@ pub(crate) struct Normal {
     pub(crate) conditions: Vec<Condition>,
     /// The nest before stores to arrays that nobody reads were dropped, if there were any.
     pub(crate) with_unread: Option<Nest>,
-    /// What was done, where certificates have a name for all of it.
-    pub(crate) steps: Option<Vec<Step>>,
+    /// What was done.
+    pub(crate) changes: Changes,
 }
 
 /// Brings a nest into normal form, where `facts` hold of sizes.
@@ -73,32 +73,17 @@ pub(crate) fn normal(
     (pool, names): (&mut Pool, &mut Names),
     decider: &mut Decider,
     facts: &Conjunction,
-    steps: Steps,
 ) -> Normal {
-    let mut normaliser =
-        Normaliser { nest, pool, names, decider, conditions: vec![], steps: vec![], has_all_steps: true, may: steps };
+    let mut normaliser = Normaliser { nest, pool, names, decider, conditions: vec![], steps: vec![] };
     let mut given = facts.clone();
-    let joined = match steps {
-        Steps::All => carried::join_cells(nest, normaliser.pool),
-        Steps::Named => nest.items.clone(),
-    };
-    normaliser.has_all_steps = joined == nest.items;
-    let mut items = normaliser.items(&joined, &mut given);
-    let steps = normaliser.has_all_steps.then_some(normaliser.steps);
+    let (cells_joined, joined) = carried::join_cells(nest, normaliser.pool);
+    let mut items = normaliser.items(&cells_joined, &mut given);
+    let changes = Changes { joined, steps: normaliser.steps };
     let conditions = normaliser.conditions;
     let whole = items.clone();
     drop_unread(nest, pool, &mut items);
     let with_unread = (whole != items).then(|| Nest { items: whole, ..nest.clone() });
-    Normal { nest: Nest { items, ..nest.clone() }, conditions, with_unread, steps }
-}
-
-/// What may be done to a nest.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Steps {
-    /// Everything.
-    All,
-    /// What certificates have a name for.
-    Named,
+    Normal { nest: Nest { items, ..nest.clone() }, conditions, with_unread, changes }
 }
 
 struct Normaliser<'a> {
@@ -107,11 +92,8 @@ struct Normaliser<'a> {
     names: &'a mut Names,
     decider: &'a mut Decider,
     conditions: Vec<Condition>,
-    /// What has been done so far.
+    /// What has been done to loops so far.
     steps: Vec<Step>,
-    /// Whether these are all.
-    has_all_steps: bool,
-    may: Steps,
 }
 
 impl Normaliser<'_> {

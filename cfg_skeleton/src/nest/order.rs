@@ -11,7 +11,7 @@ use super::access::{Access, ExecutionPoint, Program, cell, coordinate, own_point
 use super::affine::{Affine, Var};
 use super::certificate::{self, Instance, polynomials};
 use super::constraint::Constraint;
-use super::equal::Failure;
+use super::equal::{Failure, SPENT};
 use super::matching::{Match, Matcher, equal_points};
 use super::predicate::{Conjunction, Decider, without};
 use super::statements::{Action, Statement, Statements};
@@ -150,7 +150,7 @@ impl<'a> Order<'a> {
     fn fail<T>(&self, numbers: (usize, usize), reason: &str) -> Result<T, Failure> {
         let line = |s: Option<&Statement>| s.map_or(0, |s| s.access.line);
         let lines = (line(self.before.all.get(numbers.0)), line(self.after.all.get(numbers.1)));
-        let spent = if self.decider.exhausted() { "the budget is spent" } else { reason };
+        let spent = if self.decider.exhausted() { SPENT } else { reason };
         Err(Failure { lines, reason: spent.to_string() })
     }
 

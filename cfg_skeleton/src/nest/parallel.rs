@@ -29,6 +29,8 @@ pub(crate) struct Collision {
 enum What {
     /// A call, or something else that may do anything.
     Event(Line),
+    /// A reduction that may give something else in another order.
+    Reduction(Option<String>, Line),
     /// Two accesses to one array, and an example where one was found.
     Accesses { array: String, lines: (Line, Line), example: Option<String> },
     /// They cannot be compared, and why.
@@ -40,6 +42,10 @@ impl std::fmt::Display for Collision {
         write!(f, "iterations of the parallel loop at line {} ", self.line)?;
         match &self.what {
             What::Event(line) => write!(f, "may do anything in any order (line {line})"),
+            What::Reduction(by, line) => {
+                let by = by.as_deref().unwrap_or("an operation of which that is not known");
+                write!(f, "are combined in any order by {by}, which may give another result (line {line})")
+            }
             What::Accesses { array, lines, example } => {
                 let may = if example.is_some() { "touch" } else { "may touch" };
                 let (a, b) = lines;
@@ -111,6 +117,9 @@ struct Search<'s, 'n> {
 
 impl<'s> Search<'s, '_> {
     fn collision(&mut self) -> Option<What> {
+        if let Some(ordered) = self.loops.reductions.iter().find(|reduction| !reduction.is_free()) {
+            return Some(What::Reduction(ordered.by.clone(), ordered.line));
+        }
         let touches = match self.touches() {
             Ok(touches) => touches,
             Err(event) => return Some(What::Event(event)),
@@ -137,7 +146,9 @@ impl<'s> Search<'s, '_> {
     fn touches(&self) -> Result<Vec<Touch<'s>>, Line> {
         let statements = self.statements;
         let inside = |access: &Access| self.outer(access).is_some();
-        let shared = |access: &Access| inside(access) && !self.loops.own.contains(&access.array);
+        let reduced = |array| self.loops.reductions.iter().any(|reduction| reduction.cells.contains(&array));
+        let is_shared = |array| !self.loops.own.contains(&array) && !reduced(array);
+        let shared = |access: &Access| inside(access) && is_shared(access.array);
         let mut touches = vec![];
         for statement in &statements.all {
             let access = &statement.access;

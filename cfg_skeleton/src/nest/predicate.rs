@@ -3,30 +3,54 @@
 use super::affine::Affine;
 use super::constraint::Constraint;
 use super::omega;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// All constraints hold.
 pub type Conjunction = Vec<Constraint>;
 
+/// Shows again, in another way, that conjunctions have no solution.
+pub trait Confirm {
+    /// Whether the conjunction certainly has no solution.
+    fn impossible(&mut self, constraints: &[Constraint]) -> bool;
+}
+
+/// Who confirms, where someone does.
+pub type Confirmation = Option<Rc<RefCell<dyn Confirm>>>;
+
 /// Decides conjunctions and counts the work.
-#[derive(Debug)]
 pub struct Decider {
     /// Steps that are left.
     pub(crate) budget: u64,
     /// Questions so far.
     pub(crate) questions: u64,
+    confirmation: Confirmation,
+}
+
+impl std::fmt::Debug for Decider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Decider after {} questions", self.questions)
+    }
 }
 
 impl Decider {
     /// One that may do so many steps.
     #[must_use]
     pub fn new(budget: u64) -> Self {
-        Decider { budget, questions: 0 }
+        Decider::confirmed(budget, None)
+    }
+
+    /// One whose every answer that something is impossible is confirmed, or not given.
+    #[must_use]
+    pub fn confirmed(budget: u64, confirmation: Confirmation) -> Self {
+        Decider { budget, questions: 0, confirmation }
     }
 
     /// Whether the conjunction certainly has no solution.
     pub fn impossible(&mut self, constraints: &[Constraint]) -> bool {
         self.questions += 1;
-        omega::solve(constraints, &mut self.budget) == omega::Solutions::None
+        let none = omega::solve(constraints, &mut self.budget) == omega::Solutions::None;
+        none && self.confirmation.as_ref().is_none_or(|other| other.borrow_mut().impossible(constraints))
     }
 
     /// Whether `fact` certainly follows from `given`.
@@ -46,6 +70,11 @@ impl Decider {
     /// Whether two polynomials certainly have one value.
     pub(crate) fn equal(&mut self, given: &[Constraint], a: &Affine, b: &Affine) -> bool {
         a.same(b) || self.implies(given, &Constraint::equal(a, b))
+    }
+
+    /// Takes steps off the budget that were needed for something else.
+    pub(crate) fn charge(&mut self, steps: u64) {
+        self.budget = self.budget.saturating_sub(steps);
     }
 
     /// Whether the budget is spent; answers are no longer tried for then.

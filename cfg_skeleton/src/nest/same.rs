@@ -4,7 +4,7 @@ use super::affine::{Affine, Var};
 use super::datapath::Renaming;
 use super::datapath::aligned::Pair;
 use super::value::{Pool, Value, ValueId, commutes};
-use super::{ArrayId, ArrayKind, Item, LoadId, Nest};
+use super::{ArrayId, ArrayKind, Item, LoadId, Nest, Parallel};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How the second list's names correspond to the first one's.
@@ -142,6 +142,19 @@ impl<'a> Same<'a> {
         self.items(&left.items, &right.items)
             && left.results.len() == right.results.len()
             && left.results.iter().zip(&right.results).all(|(l, r)| self.computes((*l, *r), (0, 0)))
+    }
+
+    /// Whether the right nest does what the left one does whatever orders of iterations are chosen: statements are the
+    /// same, and loops that are parallel on the right are so on the left.
+    pub(crate) fn in_any_order(mut self) -> bool {
+        let same = self.program() && !self.ambiguous;
+        let var = |(var, _): &(Var, String)| self.vars.get(var).cloned().unwrap_or_else(|| Affine::var(*var));
+        let is_parallel = |loops: &Parallel| {
+            let vars: Vec<Affine> = loops.vars.iter().map(var).collect();
+            let of = |other: &Parallel| other.vars.iter().map(|(var, _)| Affine::var(*var)).collect::<Vec<_>>();
+            self.left.parallel.iter().any(|other| of(other) == vars)
+        };
+        same && self.right.parallel.iter().all(is_parallel)
     }
 
     /// What is left to be shown: that these values are equal. `None` where statements do not correspond one to one.

@@ -72,10 +72,11 @@ pub(super) struct Args {
     /// precondition, and what else differs between modules and is seen outside of them
     #[arg(long, value_enum, value_name = "VERDICT")]
     require: Option<Required>,
-    /// Write certificates of functions that are proved to do the same: what each proof found. For two files of MLIR
+    /// Write certificates of functions that are proved to do the same as nests of loops: what each proof found. For two
+    /// files
     #[arg(long, value_name = "FILE", requires = "later", conflicts_with = "check_certificate")]
     certificate: Option<PathBuf>,
-    /// Do not search for proofs: check the certificates in this file, by the solver alone. For two files of MLIR
+    /// Do not search for proofs: check the certificates in this file, by the solver alone. For two files
     #[arg(long, value_name = "FILE", requires = "later")]
     check_certificate: Option<PathBuf>,
     #[command(flatten)]
@@ -168,13 +169,14 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
     usable(&args, all())?;
-    if let Some(certificates) = &args.check_certificate {
-        let [before, after] = two_files(&files)?;
-        let checker = Checker::new(solver(&args), args.solver_steps);
-        return certify::check(certificates, [&before, &after], checker, values(&args));
-    }
     let nests = args.nests.options(all())?;
     let Some(mut comparer) = comparer(&args, &second, nests, all())? else { return Ok(Finding::Found) };
+    if let Some(certificates) = &args.check_certificate {
+        let (language, before, after) = two_files(&files)?;
+        let checker = || Checker::new(solver(&args), args.solver_steps);
+        let files = certify::Files { language, versions: [&before, &after], comparer: &comparer };
+        return certify::check(certificates, &files, &checker, values(&args));
+    }
     let division = Division::of(&args, &second, &mut files, &mut comparer)?;
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
     let mut report = Report { by_pass: matches!(&second, Second::Commands(p) if p.by_pass()), ..Report::default() };
@@ -204,8 +206,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     bar.finish_and_clear();
     if let Some(path) = &args.certificate {
-        let [before, after] = two_files(&files)?;
-        certify::write(path, [&before, &after], &comparer.nests, values(&args))?;
+        let (language, before, after) = two_files(&files)?;
+        let files = certify::Files { language, versions: [&before, &after], comparer: &comparer };
+        certify::write(path, &files, values(&args), &report)?;
     }
     division.say(&report);
     if let Some(error) = missing.filter(|_| report.is_empty() && report.failed.is_empty()) {
@@ -227,11 +230,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     found
 }
 
-/// The texts of two files of MLIR.
-fn two_files(files: &files::Files) -> Result<[Text; 2]> {
+/// The texts of two files, and their language.
+fn two_files(files: &files::Files) -> Result<(Language, Text, Text)> {
     match files.pairs.as_slice() {
-        [Pair { language: Language::Mlir, before, after: Some(after), .. }] => Ok([read(before)?, read(after)?]),
-        _ => bail!("certificates are about two files of MLIR"),
+        [Pair { language, before, after: Some(after), .. }] => Ok((*language, read(before)?, read(after)?)),
+        _ => bail!("certificates are about two files"),
     }
 }
 

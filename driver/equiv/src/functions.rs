@@ -16,9 +16,11 @@ mod session;
 mod shape;
 mod terms;
 
-use crate::{Config, raised};
+use crate::nests::Checker;
+use crate::{Accepted, Config, NO_CERTIFICATE, raised};
 use rewright_cfg_skeleton::ir::interp::{Memory, Outcome};
 use rewright_cfg_skeleton::ir::{Function, PayloadId};
+use rewright_cfg_skeleton::nest::certificate::Certificate;
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
 use rewright_typeprop::{Scalar, Universe};
 
@@ -67,9 +69,40 @@ pub fn compare(
     let mut evidence = prover.decide([before, after], config, evidence);
     let is_open = evidence.proved.is_none() && evidence.refuted.is_none();
     if is_open && [before, after].into_iter().any(induction::has_loops) {
-        raised::words::compare([before, after]).note(&mut evidence);
+        raised::words::with([before, after], raised::decide).note(&mut evidence);
     }
     evidence
+}
+
+/// Why two versions do the same as nests of loops.
+///
+/// # Errors
+/// Why there is no certificate.
+pub fn certificate(name: &str, before: FunctionVersion<'_>, after: FunctionVersion<'_>) -> Result<Certificate, String> {
+    match other_signature(before, after) {
+        Some(reason) => Err(reason),
+        None => raised::words::with([before, after], |versions, licence| raised::certificate(name, versions, licence)),
+    }
+}
+
+/// Checks a certificate of two versions; one of two that are one text is not looked at.
+///
+/// # Errors
+/// Why it is not accepted.
+pub fn check(
+    certificate: Option<&Certificate>,
+    before: FunctionVersion<'_>,
+    after: FunctionVersion<'_>,
+    checker: &mut Checker,
+) -> Result<Accepted, String> {
+    if let Some(reason) = other_signature(before, after) {
+        return Err(reason);
+    }
+    if shape::same(before, after) {
+        return Ok(Accepted::default());
+    }
+    let certificate = certificate.ok_or(NO_CERTIFICATE)?;
+    raised::words::with([before, after], |versions, licence| raised::check(versions, licence, certificate, checker))
 }
 
 /// How types of arguments or results differ.

@@ -20,6 +20,7 @@
 
 mod annotations;
 mod budget;
+mod certificates;
 pub mod command;
 mod compiled;
 mod conversion;
@@ -43,9 +44,11 @@ mod same;
 mod surroundings;
 pub mod verdict;
 
+pub use certificates::{Found, certificates, check_certificates};
 use clap::ValueEnum;
 use functions::WordInput;
 use modules::{Module, Version};
+pub use raised::Accepted;
 use replay::Input;
 use rewright_cfg_skeleton::verdict::{Counts, Evidence, Side, Tier, Verdict};
 use rewright_llvm::module::{Definition, File, ReadError, read};
@@ -69,6 +72,9 @@ pub const SOLVER: &str = "z3 -in";
 
 /// What compiles both versions if nobody says.
 pub const CLANG: &str = "clang-19";
+
+/// Why nothing is accepted where nothing is said.
+pub(crate) const NO_CERTIFICATE: &str = "there is no certificate of it";
 
 /// A way to compare.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, clap::ValueEnum)]

@@ -1,20 +1,26 @@
 //! Checks certificates: does a function of MLIR do the same in two versions, for the reason that is given?
 //!
-//! The steps of a [`Certificate`] are done again on both nests ([`replay`]). At the end both are the same up to names
-//! ([`same`]), leave the same in each cell ([`cells`], by where values come from: [`flow`]), or execute the same
-//! instances of statements in an order that makes no difference ([`order`]). What is needed is shown by a solver, as
-//! claims about integers without quantifiers ([`claims`]). Values that are computed in other ways are asked of a
-//! [`ValueOracle`]. None of this shares code with what finds proofs, but for polynomials and nests themselves.
+//! What a [`Certificate`] says was done is done again on both nests ([`joined`], [`replay`]). At the end both are the same
+//! up to names ([`same`]), leave the same in each cell ([`cells`], by where values come from: [`flow`]), or execute the same
+//! instances of statements in an order that makes no difference ([`order`]). Iterations of parallel loops of the second
+//! version are shown not to collide ([`parallel`]), and arithmetic, where that is claimed, not to overflow ([`overflow`]).
+//! What is needed is shown by a solver, as claims about integers without quantifiers ([`claims`]). Values that are
+//! computed in other ways are asked of a [`ValueOracle`]. None of this shares code with what finds proofs, but for
+//! polynomials and nests themselves.
 //!
 //! A certificate can only be too weak: whatever it says, what is accepted holds.
 
 mod accesses;
 mod alike;
+mod carried;
 mod cells;
 mod claims;
 mod flow;
+mod joined;
 mod mapped;
 mod order;
+mod overflow;
+mod parallel;
 mod replay;
 mod same;
 mod statements;
@@ -23,15 +29,19 @@ use accesses::Accesses;
 use cells::Cells;
 use claims::{Formula, Prover};
 use replay::Replay;
-use rewright_cfg_skeleton::nest::certificate::{Certificate, Reason, Step};
-use rewright_cfg_skeleton::nest::datapath::ValueOracle;
-use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, Assumption, Item, Nest, Origin, Pool};
+use rewright_cfg_skeleton::nest::certificate::{Case, Certificate, Changes, Reason};
+use rewright_cfg_skeleton::nest::datapath::{NoOracle, ValueOracle};
+use rewright_cfg_skeleton::nest::{
+    Affine, ArrayId, ArrayKind, Assumption, Confirmation, For, Item, Nest, Origin, Pool,
+};
 use statements::Statements;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::str::FromStr;
 
 /// Checks certificates with a solver.
 pub struct Checker {
-    prover: Prover,
+    prover: Rc<RefCell<Prover>>,
 }
 
 /// Why a certificate is not accepted.
@@ -48,18 +58,28 @@ pub enum Rejected {
     Differs(String),
 }
 
+/// What of a step does not fit a loop.
+fn wrong(what: &str, x: &For) -> Rejected {
+    Rejected::Step(format!("the loop of line {}: {what}", x.line))
+}
+
 /// What is shown, or why it is not.
 pub type Checked<T> = Result<T, Rejected>;
 
 impl Checker {
     /// With a solver, which may take so many steps for a claim, and twenty times as many for all.
     pub fn new(solver: Vec<String>, steps: u64) -> Checker {
-        Checker { prover: Prover::new(solver, steps) }
+        Checker { prover: Rc::new(RefCell::new(Prover::new(solver, steps))) }
     }
 
     /// Claims that the solver was asked so far.
     pub fn claims(&self) -> u64 {
-        self.prover.asked
+        self.prover.borrow().asked
+    }
+
+    /// The solver, for who decides in another way.
+    pub(crate) fn confirmation(&self) -> Confirmation {
+        Some(self.prover.clone())
     }
 
     /// Checks a certificate of two nests that are read together.
@@ -73,63 +93,86 @@ impl Checker {
         pool: &mut Pool,
         oracle: &mut dyn ValueOracle,
     ) -> Checked<()> {
-        if !after.parallel.is_empty() {
-            let what = "certificates do not say that iterations of parallel loops are independent";
-            return Err(Rejected::Step(what.into()));
+        if certificate.cases.is_empty() {
+            return Err(Rejected::Step("it has no case".into()));
         }
-        let context = context(certificate, before)?;
-        let (left, right) = self.after_steps(certificate, (before, after), pool)?;
-        match &certificate.reason {
-            Reason::Sequence => self.sequence((left, right), &context, pool, oracle),
+        certificate.cases.iter().try_for_each(|case| self.case((certificate, case), (before, after), pool, oracle))
+    }
+
+    fn case(
+        &mut self,
+        (certificate, case): (&Certificate, &Case),
+        (before, after): (&Nest, &Nest),
+        pool: &mut Pool,
+        oracle: &mut dyn ValueOracle,
+    ) -> Checked<()> {
+        let context = context((certificate, case), before)?;
+        let may_alias = &certificate.may_alias;
+        let (left, right) = self.after_steps((certificate, case), (before, after), pool)?;
+        let prover = &mut *self.prover.borrow_mut();
+        if !same::in_any_order(pool, before, after) {
+            parallel::independent((pool, prover), after, &context, may_alias)?;
+        }
+        if let Some(bits) = certificate.index_bits {
+            for nest in [before, after] {
+                overflow::none((pool, prover), nest, &context, bits)?;
+            }
+        }
+        match &case.reason {
+            // The order of all accesses is the same: they may be to one array.
+            Reason::Sequence if !may_alias.is_empty() => sequence(prover, (left, right), &context, pool, &mut NoOracle),
+            Reason::Sequence => sequence(prover, (left, right), &context, pool, oracle),
+            _ if !may_alias.is_empty() => Err(Rejected::Step("the reason is none for arrays that may overlap".into())),
             Reason::Cells(said) => {
                 let first = Accesses::new(&left, pool, certificate.in_bounds)?;
                 let second = Accesses::new(&right, pool, false)?;
-                let (before, after, prover) = (&first, &second, &mut self.prover);
+                let (before, after) = (&first, &second);
                 cells::same(Cells { pool, prover, oracle, before, after, context }, said)
             }
             Reason::Order(said) => {
                 let (first, second) = (Statements::new(&left)?, Statements::new(&right)?);
-                order::same((&*pool, &mut self.prover), (&first, &second), &context, said)
+                order::same((&*pool, prover), (&first, &second), &context, said)
             }
         }
     }
 
-    /// Both nests after all steps: the numbers in a certificate are about these.
+    /// Both nests after all steps of a case: the numbers in it are about these.
     ///
     /// # Errors
     /// Where a step cannot be done.
     pub fn after_steps(
         &mut self,
-        certificate: &Certificate,
+        (certificate, case): (&Certificate, &Case),
         (before, after): (&Nest, &Nest),
         pool: &mut Pool,
     ) -> Checked<(Nest, Nest)> {
-        let context = context(certificate, before)?;
-        let left = self.normal(before, &certificate.before, &context, pool)?;
-        Ok((left, self.normal(after, &certificate.after, &context, pool)?))
+        let context = context((certificate, case), before)?;
+        let prover = &mut *self.prover.borrow_mut();
+        let mut normal = |nest: &Nest, changes: &Changes| {
+            let items = joined::joined(nest, pool, &changes.joined)?;
+            let mut replay = Replay::new(nest, pool, prover, &changes.steps, context.clone());
+            let items = replay.items(&items)?;
+            replay.end()?;
+            Ok(Nest { items, ..nest.clone() })
+        };
+        let left = normal(before, &case.before)?;
+        Ok((left, normal(after, &case.after)?))
     }
+}
 
-    fn normal(&mut self, nest: &Nest, steps: &[Step], context: &[Formula], pool: &mut Pool) -> Checked<Nest> {
-        let mut replay = Replay::new(nest, pool, &mut self.prover, steps, context.to_vec());
-        let items = replay.items(&nest.items)?;
-        replay.end()?;
-        Ok(Nest { items, ..nest.clone() })
+/// Both execute the same, but for stores that nothing reads.
+fn sequence(
+    prover: &mut Prover,
+    (mut left, mut right): (Nest, Nest),
+    context: &[Formula],
+    pool: &Pool,
+    oracle: &mut dyn ValueOracle,
+) -> Checked<()> {
+    without_unread(&mut left, pool, context)?;
+    for (facts, inside) in without_unread(&mut right, pool, context)? {
+        prover.show("that what is not read is stored in bounds", &facts, &inside)?;
     }
-
-    /// Both execute the same, but for stores that nothing reads.
-    fn sequence(
-        &mut self,
-        (mut left, mut right): (Nest, Nest),
-        context: &[Formula],
-        pool: &Pool,
-        oracle: &mut dyn ValueOracle,
-    ) -> Checked<()> {
-        without_unread(&mut left, pool, context)?;
-        for (facts, inside) in without_unread(&mut right, pool, context)? {
-            self.prover.show("that what is not read is stored in bounds", &facts, &inside)?;
-        }
-        same::same(pool, &left, &right, oracle)
-    }
+    same::same(pool, &left, &right, oracle)
 }
 
 /// Drops what nothing reads; what these stores need.
@@ -147,8 +190,8 @@ fn without_unread(nest: &mut Nest, pool: &Pool, context: &[Formula]) -> Checked<
 /// What a dropped store needs: where it is executed, and that it is in bounds.
 type Needed = (Vec<Formula>, Formula);
 
-/// What holds of sizes: what they are, and what the certificate says.
-fn context(certificate: &Certificate, nest: &Nest) -> Checked<Vec<Formula>> {
+/// What holds of sizes: what they are, and what a case says.
+fn context((certificate, case): (&Certificate, &Case), nest: &Nest) -> Checked<Vec<Formula>> {
     let mut context = vec![];
     let at_least = |var, bound: i128| Formula::at_least(&Affine::var(var), &Affine::constant(bound));
     for size in &nest.sizes {
@@ -162,7 +205,10 @@ fn context(certificate: &Certificate, nest: &Nest) -> Checked<Vec<Formula>> {
             Origin::Argument(..) => {}
         }
     }
-    for text in &certificate.precondition {
+    if let Some(bits) = certificate.index_bits {
+        context.extend(nest.sizes.iter().map(|size| overflow::in_range(&Affine::var(size.var), bits)));
+    }
+    for text in &case.precondition {
         let read = Assumption::from_str(text).ok();
         let condition = read.and_then(|assumption| assumption.condition(&nest.sizes));
         let (sum, is_zero) = condition.ok_or_else(|| Rejected::Step(format!("`{text}` is no condition on sizes")))?;

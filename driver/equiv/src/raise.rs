@@ -27,7 +27,7 @@ use facts::Facts;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Definition, Function, InstId, Terminator, Value, definitions};
 use rewright_cfg_skeleton::nest::value::Value as Node;
 use rewright_cfg_skeleton::nest::{
-    Affine, Array, ArrayId, Constraint, Item, Line, LoadId, Names, Nest, Origin, Pool, Size, ValueId, Var,
+    Affine, Array, ArrayId, Confirmation, Constraint, Item, Line, LoadId, Names, Nest, Origin, Pool, Size, ValueId, Var,
 };
 use rewright_typeprop::{Scalar, Universe};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -80,12 +80,13 @@ pub(crate) struct Raised {
 }
 
 /// Which version it is, and for what sizes.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     /// Of the second one of two versions promises are to be shown.
     pub(crate) is_second: bool,
     /// Sizes are at most this.
     pub(crate) most: Option<i128>,
+    /// Who confirms what is shown.
+    pub(crate) confirmation: Confirmation,
 }
 
 type Found<T> = Result<T, NoNest>;
@@ -119,7 +120,7 @@ pub(crate) fn raise(
         copies: 0,
         pool,
         names,
-        facts: Facts::default(),
+        facts: Facts::new(scope.confirmation),
         counted,
         arrays: vec![],
         array_of: FxHashMap::default(),

@@ -13,23 +13,29 @@
 //!
 //! What runs of nests show is no refutation: it is a doubt, which runs of the functions may confirm.
 
+mod certified;
 pub(crate) mod llvm;
 mod rows;
 mod touched;
 pub(crate) mod words;
 
+pub use certified::Accepted;
+pub(crate) use certified::{certificate, check};
+
 use crate::raise::{Accessed, NoNest, Raised, Scope, Source, raise, unguarded, within};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::nest::compare::{Options, compare};
 use rewright_cfg_skeleton::nest::datapath::NoOracle;
-use rewright_cfg_skeleton::nest::{Affine, Assumption, Constraint, Item, Names, Origin, Pool, touches_no_more};
+use rewright_cfg_skeleton::nest::{
+    Affine, Assumption, Confirmation, Constraint, Decider, Item, Names, Nest, Origin, Pool, touches_no_more,
+};
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
 use rewright_typeprop::Universe;
 
 /// Steps of the decision procedure for a pair of nests.
 const BUDGET: u64 = 4_000_000;
 
-/// Steps for a question about what is touched.
+/// Steps for rows, and for a question about what is touched.
 const TOUCHED: u64 = 2_000_000;
 
 /// No array has so many elements, nor a loop so many iterations, that counters of 32 bits come near their ends.
@@ -93,15 +99,20 @@ impl Shown {
 pub(crate) fn decide(versions: [Subject<'_>; 2], licence: &dyn Licence) -> Shown {
     let mut reasons: Vec<String> = vec![];
     let mut row = None;
+    let compared = |most: Option<i128>, row: &mut Option<i128>| {
+        let pair = Pair::new(&versions, licence, most, None);
+        *row = pair.as_ref().ok().and_then(|pair| pair.row);
+        pair.map_or_else(Shown::Nothing, |mut pair| pair.compare())
+    };
     for most in [None, Some(LARGE)] {
-        match compared(&versions, licence, most, &mut row) {
+        match compared(most, &mut row) {
             Shown::Nothing(reason) if reasons.contains(&reason) => {}
             Shown::Nothing(reason) => reasons.push(reason),
             shown => return shown,
         }
     }
     if let Some(row) = row.filter(|row| *row < LARGE) {
-        match compared(&versions, licence, Some(row), &mut None) {
+        match compared(Some(row), &mut None) {
             Shown::Nothing(reason) if reasons.contains(&reason) => {}
             Shown::Nothing(reason) => reasons.push(format!("for sizes up to {row}, {reason}")),
             Shown::Differs(_) => {}
@@ -109,29 +120,6 @@ pub(crate) fn decide(versions: [Subject<'_>; 2], licence: &dyn Licence) -> Shown
         }
     }
     Shown::Nothing(reasons.join("; "))
-}
-
-/// Compares two versions for sizes up to a number; notes the length of the shortest row.
-fn compared(versions: &[Subject<'_>; 2], licence: &dyn Licence, most: Option<i128>, row: &mut Option<i128>) -> Shown {
-    let (mut pool, mut names) = (Pool::default(), Names::default());
-    let mut one = |version: &Subject<'_>, is_second: bool| {
-        let scope = Scope { is_second, most };
-        raise(version.function, version.universe, version.source, scope, (&mut pool, &mut names))
-    };
-    let (first, second) = match (one(&versions[0], false), one(&versions[1], true)) {
-        (Ok(first), Ok(second)) => (first, second),
-        (Err(NoNest(why)), _) => return Shown::Nothing(format!("the first version: {why}")),
-        (_, Err(NoNest(why))) => return Shown::Nothing(format!("the second version: {why}")),
-    };
-    *row = shortest_row(&first.nest.items);
-    let mut pair = Pair { first, second, most, source: versions[0].source, licence };
-    if let Err(reason) = pair.share() {
-        return Shown::Nothing(reason);
-    }
-    if most.is_some() && pair.first.nest.sizes.is_empty() {
-        return Shown::Nothing("there are no sizes".into());
-    }
-    pair.compare(&mut pool, &mut names)
 }
 
 /// The least distance, above 1, between cells that neighbouring iterations access.
@@ -159,15 +147,81 @@ fn branches_on_data(items: &[Item]) -> bool {
     })
 }
 
+/// What proofs of nests of our IR rest on.
+fn assumptions() -> Vec<String> {
+    vec!["sums and products of floats commute, but for the payload of a NaN".to_string()]
+}
+
+/// Two versions as nests.
 struct Pair<'a> {
     first: Raised,
     second: Raised,
+    /// Both nests with arrays that have rows.
+    nests: [Nest; 2],
+    pool: Pool,
+    names: Names,
     most: Option<i128>,
+    /// The length of the shortest row.
+    row: Option<i128>,
+    /// What is assumed of sizes, and what holds of them.
+    sizes: Vec<Assumption>,
+    facts: Vec<Constraint>,
     source: &'a dyn Source,
     licence: &'a dyn Licence,
+    confirmation: Confirmation,
 }
 
-impl Pair<'_> {
+impl<'a> Pair<'a> {
+    /// Two versions as nests, for sizes up to a number.
+    fn new(
+        versions: &[Subject<'a>; 2],
+        licence: &'a dyn Licence,
+        most: Option<i128>,
+        confirmation: Confirmation,
+    ) -> Result<Pair<'a>, String> {
+        let (mut pool, mut names) = (Pool::default(), Names::default());
+        let mut one = |version: &Subject<'_>, is_second: bool| {
+            let scope = Scope { is_second, most, confirmation: confirmation.clone() };
+            raise(version.function, version.universe, version.source, scope, (&mut pool, &mut names))
+        };
+        let (first, second) = match (one(&versions[0], false), one(&versions[1], true)) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Err(NoNest(why)), _) => return Err(format!("the first version: {why}")),
+            (_, Err(NoNest(why))) => return Err(format!("the second version: {why}")),
+        };
+        let (row, source) = (shortest_row(&first.nest.items), versions[0].source);
+        let nests = [first.nest.clone(), second.nest.clone()];
+        let (sizes, facts) = (vec![], vec![]);
+        let mut pair =
+            Pair { first, second, nests, pool, names, most, row, sizes, facts, source, licence, confirmation };
+        pair.share()?;
+        if most.is_some() && pair.first.nest.sizes.is_empty() {
+            return Err("there are no sizes".into());
+        }
+        if licence.has_poison() && branches_on_data(&pair.second.nest.items) {
+            return Err("the second version branches on data, which may be poison".into());
+        }
+        let bounds = pair.bounds();
+        pair.sizes = bounds.iter().filter_map(|bound| bound.parse().ok()).collect();
+        if pair.sizes.len() != bounds.len() {
+            return Err("a name of an argument that no condition can have".into());
+        }
+        pair.facts = pair.facts();
+        pair.nests = [pair.first.nest.clone(), pair.second.nest.clone()];
+        let mut decider = pair.decider();
+        let [before, after] = &mut pair.nests;
+        rows::split([before, after], &pair.facts, &mut decider);
+        Ok(pair)
+    }
+
+    fn decider(&self) -> Decider {
+        Decider::confirmed(TOUCHED, self.confirmation.clone())
+    }
+
+    fn options(&self) -> Options {
+        Options { in_bounds: false, budget: BUDGET, sizes: self.sizes.clone(), ..Options::default() }
+    }
+
     /// Both have the same arguments: sizes, and arrays with the same elements.
     fn share(&mut self) -> Result<(), String> {
         let [left, right] = [&mut self.first.nest, &mut self.second.nest];
@@ -194,41 +248,34 @@ impl Pair<'_> {
         Ok(())
     }
 
-    fn compare(&self, pool: &mut Pool, names: &mut Names) -> Shown {
-        if self.licence.has_poison() && branches_on_data(&self.second.nest.items) {
-            return Shown::Nothing("the second version branches on data, which may be poison".into());
-        }
-        let bounds: Vec<String> = self.bounds();
-        let sizes: Vec<Assumption> = bounds.iter().filter_map(|bound| bound.parse().ok()).collect();
-        if sizes.len() != bounds.len() {
-            return Shown::Nothing("a name of an argument that no condition can have".into());
-        }
-        let options = Options { in_bounds: false, budget: BUDGET, sizes: sizes.clone(), ..Options::default() };
-        let facts = self.facts(&sizes);
-        let (mut first, mut second) = (self.first.nest.clone(), self.second.nest.clone());
-        rows::split([&mut first, &mut second], &facts);
-        let evidence = compare(pool, names, &first, &second, &options, &mut NoOracle);
+    fn compare(&mut self) -> Shown {
+        let options = self.options();
+        let [before, after] = &self.nests;
+        let evidence = compare(&mut self.pool, &mut self.names, before, after, &options, &mut NoOracle);
         if let Some(found) = &evidence.refuted {
             return Shown::Differs(format!("on {}", found.shown));
         }
         let Some(tier) = evidence.proved else {
             return Shown::Nothing(evidence.reasons.into_iter().next().unwrap_or_default());
         };
-        if let Some(reason) = self.touched_anew(pool, names, (&sizes, &facts)) {
+        if let Some(reason) = self.touched_anew() {
             return Shown::Nothing(reason);
         }
-        let mut conditions = [bounds, self.conditions()].concat();
-        if let Some(of_sizes) = evidence.precondition {
+        Shown::Proved { tier, precondition: self.precondition(evidence.precondition), assumptions: assumptions() }
+    }
+
+    /// A condition on sizes with all else that a proof needs.
+    fn precondition(&self, of_sizes: Option<String>) -> Option<String> {
+        let mut conditions = [self.bounds(), self.conditions()].concat();
+        if let Some(of_sizes) = of_sizes {
             let is_union = of_sizes.contains(" or ") && !conditions.is_empty();
             conditions.insert(0, if is_union { format!("({of_sizes})") } else { of_sizes });
         }
-        let assumptions = vec!["sums and products of floats commute, but for the payload of a NaN".to_string()];
-        let precondition = (!conditions.is_empty()).then(|| conditions.join(" and "));
-        Shown::Proved { tier, precondition, assumptions }
+        (!conditions.is_empty()).then(|| conditions.join(" and "))
     }
 
     /// What holds of sizes.
-    fn facts(&self, assumed: &[Assumption]) -> Vec<Constraint> {
+    fn facts(&self) -> Vec<Constraint> {
         let sizes = &self.first.nest.sizes;
         let mut facts = vec![];
         for size in sizes {
@@ -238,7 +285,7 @@ impl Pair<'_> {
                 facts.push(Constraint::less(&var, &Affine::constant(half)));
             }
         }
-        let conditions = assumed.iter().filter_map(|assumption| assumption.condition(sizes));
+        let conditions = self.sizes.iter().filter_map(|assumption| assumption.condition(sizes));
         facts.extend(conditions.map(|(expr, equality)| Constraint { expr, equality }));
         facts
     }
@@ -250,17 +297,15 @@ impl Pair<'_> {
     }
 
     /// What the second version does with memory that the first one does not do.
-    fn touched_anew(
-        &self,
-        pool: &mut Pool,
-        names: &mut Names,
-        (sizes, facts): (&[Assumption], &[Constraint]),
-    ) -> Option<String> {
-        let (first, second) = (&self.first, &self.second);
+    fn touched_anew(&mut self) -> Option<String> {
+        let decider = || Decider::confirmed(TOUCHED, self.confirmation.clone());
+        let (first, second, sizes, facts) = (&self.first, &self.second, &self.sizes, &self.facts);
+        let (pool, names) = (&mut self.pool, &mut self.names);
         let mut only = |of_first: &dyn Fn(&Accessed) -> bool, of_second: &dyn Fn(&Accessed) -> bool| {
             let before = within(&first.nest, &first.accesses, false, of_first);
             let after = within(&second.nest, &second.accesses, true, of_second);
-            touched::by_rows(&before, &after, facts) || touches_no_more(pool, names, [&before, &after], sizes, TOUCHED)
+            touched::by_rows(&before, &after, facts, &mut decider())
+                || touches_no_more(pool, names, [&before, &after], sizes, &mut decider())
         };
         // Rows and columns that are accessed say nothing of where they meet.
         if !only(&|_| true, &|_| true) {
@@ -288,13 +333,13 @@ impl Pair<'_> {
         }
         let promised =
             [unguarded(&first.nest, &first.promised, false), unguarded(&second.nest, &second.promised, true)];
-        if !touched::by_rows(&promised[0], &promised[1], facts) {
+        if !touched::by_rows(&promised[0], &promised[1], facts, &mut decider()) {
             return Some("the second version promises `inbounds` of addresses of which the first one may not".into());
         }
         // An object that holds the address of a cell and that which it is counted from holds all between.
         let before = within(&first.nest, &first.accesses, false, &|access| access.is_promised);
         let after = within(&second.nest, &second.accesses, true, &|access| access.is_promising);
-        let is_inside = touched::whenever(&before, &after, facts);
+        let is_inside = touched::whenever(&before, &after, facts, &mut decider());
         (!is_inside).then(|| "the second version promises `inbounds` where the first one may not".to_string())
     }
 

@@ -1,8 +1,8 @@
 //! Certificates of the functions of two files.
 
 use crate::syntax::Module;
-use crate::{Options, ValueOracle, both, parse};
-use rewright_cfg_skeleton::nest::certificate::{Certificates, FORMAT};
+use crate::{Known, Options, ValueOracle, both, dependent, parse};
+use rewright_cfg_skeleton::nest::certificate::Certificate;
 use rewright_cfg_skeleton::nest::compare::certificate;
 use rewright_cfg_skeleton::nest::{Names, Nest, Pool};
 
@@ -20,14 +20,6 @@ pub struct Pair {
     pub after: Nest,
     /// Functions that they call.
     pub calls: Vec<String>,
-}
-
-/// Certificates, and of which functions there are none.
-pub struct Certified {
-    /// The certificates.
-    pub certificates: Certificates,
-    /// Functions without, and why.
-    pub without: Vec<(String, String)>,
 }
 
 /// The functions of two files, by name: as two nests, or why they are not comparable.
@@ -48,20 +40,32 @@ pub fn pairs(before: &str, after: &str) -> Vec<(String, Result<Pair, String>)> {
     names.into_iter().map(|name| (name.clone(), pair(name))).collect()
 }
 
+/// Certificates of functions by name; else why there is none.
+pub type Certified = Vec<(String, Result<Certificate, String>)>;
+
 /// Certificates of all functions that are proved to do the same.
 pub fn certificates(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOracle + Send)) -> Certified {
-    let mut certified = Certified { certificates: Certificates { format: FORMAT, functions: vec![] }, without: vec![] };
-    for (name, pair) in pairs(before, after) {
+    let found = pairs(before, after).into_iter().map(|(name, pair)| {
         let found = pair.and_then(|Pair { mut pool, mut names, before, after, calls, .. }| {
-            if let Some(callee) = calls.first() {
-                return Err(format!("it calls `{callee}`"));
-            }
-            certificate(&mut pool, &mut names, &before, &after, options, oracle)
+            Ok((certificate(&mut pool, &mut names, &before, &after, options, oracle)?, calls))
         });
-        match found {
-            Ok(certificate) => certified.certificates.functions.push(certificate),
-            Err(reason) => certified.without.push((name, reason)),
-        }
+        (name, found)
+    });
+    let mut found: Vec<(String, Result<(Certificate, Vec<String>), String>)> = found.collect();
+    let is_certain = |certificate: &Certificate| certificate.precondition().is_none();
+    without_dependent(&mut found, |(certificate, calls)| (is_certain(certificate), calls));
+    found.into_iter().map(|(name, found)| (name, found.map(|(certificate, _)| certificate))).collect()
+}
+
+/// Takes back what was found of functions that call others of which nothing was found, or not for all sizes. `of` says
+/// whether something holds for all sizes, and which functions it takes to do the same.
+pub fn without_dependent<T>(found: &mut [(String, Result<T, String>)], of: impl Fn(&T) -> (bool, &[String])) {
+    loop {
+        let known = found.iter().map(|(name, found)| {
+            let (is_certain, calls) = found.as_ref().map_or((false, [].as_slice()), &of);
+            Known { name, is_proved: found.is_ok(), is_certain, calls }
+        });
+        let Some((n, callee)) = dependent(&known.collect::<Vec<_>>()) else { return };
+        found[n].1 = Err(format!("it calls `{callee}`, of which that is not known for all sizes"));
     }
-    certified
 }

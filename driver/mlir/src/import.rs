@@ -4,6 +4,7 @@ pub(crate) mod arithmetic;
 mod control;
 mod memory;
 pub(crate) mod types;
+mod views;
 
 use crate::map;
 use crate::syntax::{Function, Module, Op, Region, Unsupported};
@@ -13,6 +14,7 @@ use rewright_cfg_skeleton::nest::{
 };
 use rustc_hash::FxHashMap;
 use types::Memref;
+use views::View;
 
 type Imported<T> = Result<T, Unsupported>;
 
@@ -29,6 +31,8 @@ enum Meaning {
     Scalar(ValueId, String),
     /// An array.
     Array(ArrayId),
+    /// A part of an array.
+    View(View),
     /// An array that was deallocated at this line.
     Gone(u32),
 }
@@ -60,8 +64,8 @@ pub(crate) fn import(
         parallel: vec![],
         lines: FxHashMap::default(),
     };
-    let mut importer =
-        Importer { module, defined, pool, names, nest, scopes: vec![FxHashMap::default()], calls: vec![], depth: 0 };
+    let (scopes, calls, strided) = (vec![FxHashMap::default()], vec![], vec![]);
+    let mut importer = Importer { module, defined, pool, names, nest, scopes, calls, strided, depth: 0 };
     importer.arguments(body, function.line)?;
     let mut items = vec![];
     importer.ops(body, &mut items)?;
@@ -86,6 +90,8 @@ struct Importer<'a> {
     /// Names by region, the innermost last.
     scopes: Vec<FxHashMap<String, Meaning>>,
     calls: Vec<String>,
+    /// Arguments whose rows do not follow each other.
+    strided: Vec<ArrayId>,
     /// Regions around.
     depth: usize,
 }
@@ -95,11 +101,13 @@ impl Importer<'_> {
         for (position, (name, ty)) in body.arguments.iter().enumerate() {
             let number = position as u32;
             let meaning = if ty.starts_with("memref") {
-                let Memref { shape, element } =
+                let Memref { shape, element, strides } =
                     Memref::read(ty).map_err(|e| Unsupported { line, what: e.to_string() })?;
                 let shape = shape.into_iter().map(|e| e.map(Affine::constant)).collect();
                 let array = Array { name: name.clone(), kind: ArrayKind::Argument(number), element, shape };
-                Meaning::Array(self.add_array(array))
+                let array = self.add_array(array);
+                self.strided.extend(strides.map(|_| array));
+                Meaning::Array(array)
             } else if ty == "index" {
                 let origin = Origin::Argument(number, None);
                 Meaning::Index(Affine::var(self.size(name, number, origin)))
@@ -171,6 +179,7 @@ impl Importer<'_> {
         match self.operand(op, n)? {
             Meaning::Array(array) => Ok(array),
             Meaning::Gone(line) => Err(op.unsupported(format!("the array was deallocated at line {line}"))),
+            Meaning::View(_) => Err(op.unsupported("a view of an array is used as an array")),
             _ => Err(op.unsupported("expected an array")),
         }
     }
@@ -181,6 +190,7 @@ impl Importer<'_> {
             Meaning::Scalar(value, _) => Ok(value),
             Meaning::Index(affine) => Ok(self.pool.add(Value::Index(affine))),
             Meaning::Array(array) => Ok(self.pool.add(Value::Array(array))),
+            Meaning::View(_) => Err(op.unsupported(format!("`{name}` is a view of an array and passed on"))),
             Meaning::Gone(line) => Err(op.unsupported(format!("the array was deallocated at line {line}"))),
             Meaning::Least(all) => Ok(self.extremum(all, "arith.minsi")),
             Meaning::Greatest(all) => Ok(self.extremum(all, "arith.maxsi")),
@@ -249,6 +259,10 @@ impl Importer<'_> {
             "memref.alloc" | "memref.alloca" => self.alloc(op, items),
             "memref.dealloc" => self.dealloc(op),
             "memref.dim" => self.dim(op),
+            "memref.subview" => self.subview(op),
+            "memref.reinterpret_cast" => self.reinterpret(op),
+            "memref.cast" => self.cast(op),
+            "memref.copy" => self.copy(op, items),
             "affine.apply" => {
                 let value = self.mapped(op, "map", &op.operands, items)?;
                 self.define_index(op, value.into_iter().next())

@@ -21,6 +21,7 @@ mod lower;
 mod map;
 mod parallel;
 mod parse;
+mod reduce;
 mod report;
 mod syntax;
 
@@ -31,7 +32,7 @@ use rewright_cfg_skeleton::verdict::{Evidence, Kind, Side, Verdict};
 use std::sync::{Mutex, PoisonError};
 use syntax::{Function, Module};
 
-pub use certify::{Certified, Pair, certificates, pairs};
+pub use certify::{Certified, Pair, certificates, pairs, without_dependent};
 pub use lower::Text as OwnText;
 pub use report::NestReport;
 pub use rewright_cfg_skeleton::nest::compare::Options;
@@ -223,15 +224,34 @@ fn share_sizes(left: &mut Lowered, right: &mut Lowered) {
 /// A proof that takes calls of a function for equal needs a proof of that function, without a precondition.
 fn depend_on_callees(functions: &mut [Compared]) {
     loop {
-        let proved = |f: &Compared| f.verdict.verdict == Kind::Proved;
-        let holds = |f: &&Compared| proved(f) && f.verdict.precondition.is_none();
-        let open: Vec<String> = functions.iter().filter(|f| !holds(f)).map(|f| f.verdict.function.clone()).collect();
-        let dependent = functions.iter_mut().filter(|f| proved(f)).find_map(|f| {
-            let callee = f.calls.iter().find(|c| open.contains(c))?.clone();
-            Some((f, callee))
-        });
-        let Some((function, callee)) = dependent else { return };
+        let known: Vec<Known<'_>> = functions.iter().map(Known::from).collect();
+        let Some((n, callee)) = dependent(&known) else { return };
         let reason = format!("it calls `{callee}`, which is not proved to do the same");
+        let function = &mut functions[n];
         function.verdict = Verdict::new(&function.verdict.function, Evidence::nothing(reason));
     }
+}
+
+/// What is known of a function when others that call it are looked at.
+struct Known<'a> {
+    name: &'a str,
+    is_proved: bool,
+    /// For all sizes.
+    is_certain: bool,
+    calls: &'a [String],
+}
+
+impl<'a> From<&'a Compared> for Known<'a> {
+    fn from(of: &'a Compared) -> Known<'a> {
+        let is_proved = of.verdict.verdict == Kind::Proved;
+        let is_certain = is_proved && of.verdict.precondition.is_none();
+        Known { name: &of.verdict.function, is_proved, is_certain, calls: &of.calls }
+    }
+}
+
+/// The first function that is proved and calls one that is not certain, and that one.
+fn dependent(functions: &[Known<'_>]) -> Option<(usize, String)> {
+    let is_open = |name: &String| functions.iter().any(|f| f.name == name && !f.is_certain);
+    let mut proved = functions.iter().enumerate().filter(|(_, f)| f.is_proved);
+    proved.find_map(|(n, f)| Some((n, f.calls.iter().find(|callee| is_open(callee))?.clone())))
 }

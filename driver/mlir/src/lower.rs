@@ -9,7 +9,7 @@ mod control;
 mod memory;
 
 use crate::map;
-use crate::parallel;
+use crate::parallel::{self, InOrder};
 use crate::syntax::{Function, Module, Op, Region, Unsupported};
 use rewright_cfg_skeleton::nest::Affine;
 use rewright_cfg_skeleton::nest::affine::{Atom, Var};
@@ -225,7 +225,8 @@ impl<'a> Lowering<'a> {
             "affine.for" | "scf.for" => self.for_(op),
             "affine.parallel" | "scf.parallel" | "scf.forall" => {
                 self.doubt(op, "iterations are executed in any order");
-                let loops = parallel::in_order(op, self.module)?;
+                let InOrder { before, loops, .. } = parallel::in_order(op, self.module)?;
+                self.ops(&before)?;
                 self.op(&loops)
             }
             "affine.if" | "scf.if" => self.if_(op),
@@ -234,6 +235,8 @@ impl<'a> Lowering<'a> {
             "affine.load" | "memref.load" => self.load(op),
             "affine.store" | "memref.store" => self.store(op),
             "memref.dim" => self.dim(op),
+            "memref.cast" => self.cast(op),
+            "memref.copy" => self.copy(op),
             "affine.apply" => {
                 let value = self.mapped(op, "map", &op.operands)?;
                 self.define_result(op, value.into_iter().next().unwrap_or_default(), "index")

@@ -1,6 +1,7 @@
 //! Parallel loops as loops in one order: `affine.parallel`, `scf.parallel` and `scf.forall`.
 
-use crate::syntax::{Module, Op, Region, Unsupported};
+use crate::reduce::{Reduction, nested};
+use crate::syntax::{Module, Op, Unsupported};
 
 /// What ends the body of a parallel loop.
 const ENDS: [&str; 4] = ["affine.yield", "scf.yield", "scf.reduce", "scf.forall.in_parallel"];
@@ -8,38 +9,47 @@ const ENDS: [&str; 4] = ["affine.yield", "scf.yield", "scf.reduce", "scf.forall.
 /// One of several loops: its operation without a body.
 type Head = Op;
 
-/// Nested loops that execute the iterations of a parallel loop in the order of their numbers.
-pub(crate) fn in_order(op: &Op, module: &Module) -> Result<Op, Unsupported> {
+/// A parallel loop in one order.
+pub(crate) struct InOrder {
+    /// What comes first: neutral elements.
+    pub(crate) before: Vec<Op>,
+    /// Nested loops that execute the iterations in the order of their numbers.
+    pub(crate) loops: Op,
+    /// What they combine.
+    pub(crate) reductions: Vec<Reduction>,
+}
+
+/// A parallel loop as nested loops.
+pub(crate) fn in_order(op: &Op, module: &Module) -> Result<InOrder, Unsupported> {
     let region = match op.regions.as_slice() {
         [region] if region.more.is_empty() => region,
         _ => return Err(op.unsupported("a body of one block is expected")),
     };
-    if !op.result_types.is_empty() {
-        return Err(op.unsupported("reductions are not understood, and tensors neither"));
-    }
-    let body = match region.ops.split_last() {
-        Some((last, rest)) if ENDS.contains(&last.name.as_str()) => {
-            if !last.operands.is_empty() || last.regions.iter().any(|region| !region.ops.is_empty()) {
-                return Err(last.unsupported("reductions are not understood, and tensors neither"));
-            }
-            rest.to_vec()
-        }
-        _ => region.ops.clone(),
-    };
-    let heads = match op.name.as_str() {
-        "affine.parallel" => of_affine(op, module)?,
+    let (heads, inits) = match op.name.as_str() {
+        "affine.parallel" => (of_affine(op, module)?, [].as_slice()),
         "scf.parallel" => of_scf(op)?,
-        _ => of_forall(op)?,
+        _ => (of_forall(op)?, [].as_slice()),
     };
     if heads.len() != region.arguments.len() || heads.is_empty() {
         return Err(op.unsupported("as many bounds and steps as variables are expected"));
     }
-    let loops = heads.into_iter().zip(&region.arguments).rev();
-    let nested = loops.fold(body, |body, (head, variable)| {
-        let region = Region { arguments: vec![variable.clone()], ops: body, more: vec![] };
-        vec![Op { regions: vec![region], line: op.line, ..head }]
-    });
-    nested.into_iter().next().ok_or_else(|| op.unsupported("it has no loops"))
+    let last = region.ops.last().filter(|last| ENDS.contains(&last.name.as_str()));
+    let (reductions, before) = match op.name.as_str() {
+        "affine.parallel" => Reduction::of_affine(op, last)?,
+        "scf.parallel" => {
+            // Older versions have one for each result, before the end.
+            let reduces: Vec<&Op> = region.ops.iter().filter(|inner| inner.name == "scf.reduce").collect();
+            (Reduction::of_scf(op, inits, &reduces)?, vec![])
+        }
+        _ if op.result_types.is_empty() && last.is_none_or(|last| last.regions.iter().all(|r| r.ops.is_empty())) => {
+            (vec![], vec![])
+        }
+        _ => return Err(op.unsupported("tensors are not understood")),
+    };
+    let own = region.ops.len() - usize::from(last.is_some());
+    let body = region.ops[..own].iter().filter(|inner| inner.name != "scf.reduce").cloned().collect();
+    let loops = nested(op, heads, body, &reductions, &region.arguments)?;
+    Ok(InOrder { before, loops, reductions })
 }
 
 /// Each loop has some of the results of the maps of bounds.
@@ -135,20 +145,18 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-fn of_scf(op: &Op) -> Result<Vec<Head>, Unsupported> {
+/// The loops, and first values of reductions.
+fn of_scf(op: &Op) -> Result<(Vec<Head>, &[String]), Unsupported> {
     let sizes = op.integers("operandSegmentSizes");
     let loops = sizes.first().and_then(|n| usize::try_from(*n).ok()).unwrap_or(0);
     if sizes.len() != 4 || sizes[..3].iter().any(|n| *n != sizes[0]) || 3 * loops > op.operands.len() {
         return Err(op.unsupported("as many bounds and steps as variables are expected"));
     }
-    if op.operands.len() != 3 * loops {
-        return Err(op.unsupported("reductions are not understood, and tensors neither"));
-    }
     let head = |n: usize| {
         let operands = [n, n + loops, n + 2 * loops].map(|n| op.operands[n].clone()).to_vec();
         Op { name: "scf.for".into(), operands, ..Op::default() }
     };
-    Ok((0..loops).map(head).collect())
+    Ok(((0..loops).map(head).collect(), &op.operands[3 * loops..]))
 }
 
 /// A bound is a number or an operand.
@@ -165,7 +173,7 @@ fn of_forall(op: &Op) -> Result<Vec<Head>, Unsupported> {
         all.push(bounds);
     }
     if operands.next().is_some() {
-        return Err(op.unsupported("reductions are not understood, and tensors neither"));
+        return Err(op.unsupported("tensors are not understood"));
     }
     let [lower, upper, steps] = all.as_slice() else { return Err(error()) };
     if lower.len() != upper.len() || lower.len() != steps.len() {

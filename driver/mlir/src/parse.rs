@@ -7,6 +7,7 @@ mod cursor;
 mod generic;
 mod parallel;
 mod pretty;
+mod views;
 
 use crate::lex::{Kind, tokens};
 use crate::syntax::{Function, Module, Op, Region, Unsupported};

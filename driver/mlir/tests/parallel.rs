@@ -129,14 +129,96 @@ fn all_forms_are_read() {
     }
 }
 
+/// What iterations give, combined by an operation from a first value.
+fn reduced(ty: &str, by: &str, first: &str, body: &str) -> [String; 2] {
+    let value = format!("%x = memref.load %q[%i] : memref<?x{ty}>");
+    let constants =
+        format!("%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n%z = arith.constant {first} : {ty}\n");
+    let end = format!("memref.store %r, %q[%c0] : memref<?x{ty}>");
+    let plain = format!(
+        "{constants}%r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %z) -> ({ty}) {{ {value}
+         {}\nscf.yield %t : {ty} }}\n{end}",
+        body.replace("%l", "%s").replace("%h", "%x").replace("BY", by)
+    );
+    let parallel = format!(
+        "{constants}%r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%z) -> {ty} {{ {value}
+         scf.reduce(%x : {ty}) {{\n^bb0(%l: {ty}, %h: {ty}):\n{}\nscf.reduce.return %t : {ty}\n}} }}\n{end}",
+        body.replace("BY", by)
+    );
+    [plain, parallel]
+}
+
 #[test]
-fn reductions_are_named() {
-    let reduced = "%s = affine.parallel (%i) = (0) to (%n) reduce (\"addf\") -> (f32) {
-      %x = affine.load %v[%i] : memref<?xf32>
-      affine.yield %x : f32 }";
-    let found = verdict(ROWS, reduced, reduced);
-    assert_eq!(found.verdict, Kind::Unknown, "{found}");
-    assert!(found.reasons[0].contains("reductions are not understood"), "{found}");
+fn what_gives_the_same_in_each_order_may_be_reduced_in_parallel() {
+    let all = ["addi", "muli", "andi", "ori", "xori", "minsi", "maxsi", "minui", "maxui"];
+    for (by, ty) in all.iter().flat_map(|by| ["i32", "i8"].map(|ty| (by, ty))) {
+        let arguments = format!("%n: index, %q: memref<?x{ty}>");
+        let [plain, parallel] = reduced(ty, by, "3", &format!("%t = arith.BY %l, %h : {ty}"));
+        for (before, after) in [(&plain, &parallel), (&parallel, &plain), (&parallel, &parallel)] {
+            let found = verdict(&arguments, before, after);
+            assert_eq!(found.verdict, Kind::Proved, "{found}\n{after}");
+        }
+        // Another first value, and another operation.
+        let [_, other] = reduced(ty, by, "1", &format!("%t = arith.BY %l, %h : {ty}"));
+        let next = all[(all.iter().position(|name| name == by).unwrap_or(0) + 1) % all.len()];
+        let [_, another] = reduced(ty, next, "3", &format!("%t = arith.BY %l, %h : {ty}"));
+        for after in [other, another] {
+            let found = verdict(&arguments, &plain, &after);
+            assert_ne!(found.verdict, Kind::Proved, "{found}\n{plain}\n{after}");
+        }
+    }
+}
+
+#[test]
+fn what_depends_on_the_order_may_not() {
+    for (ty, by, body) in [
+        ("f32", "addf", "%t = arith.BY %l, %h : f32"),
+        ("f64", "mulf", "%t = arith.BY %h, %l : f64"),
+        ("i32", "subi", "%t = arith.BY %l, %h : i32"),
+        ("i32", "addi", "%u = arith.BY %l, %h : i32\n%t = arith.muli %u, %h : i32"),
+        ("i32", "addi", "%t = arith.BY %h, %h : i32"),
+        ("i32", "addi", "%t = arith.BY %l, %h overflow<nsw> : i32"),
+    ] {
+        let arguments = format!("%n: index, %q: memref<?x{ty}>");
+        let [plain, parallel] = reduced(ty, by, if ty.starts_with('f') { "1.0" } else { "1" }, body);
+        let found = verdict(&arguments, &plain, &parallel);
+        let said = format!("{found} {}", found.counterexample.clone().and_then(|c| c.pattern).unwrap_or_default());
+        assert_ne!(found.verdict, Kind::Proved, "{found}");
+        assert!(said.contains("are combined in any order by"), "{said}");
+        // One of the orders, and the same choice of them.
+        for after in [&plain, &parallel] {
+            let found = verdict(&arguments, &parallel, after);
+            assert_eq!(found.verdict, Kind::Proved, "{found}");
+        }
+    }
+}
+
+#[test]
+fn reductions_begin_with_neutral_elements() {
+    for (kind, by, ty, neutral) in [
+        ("addi", "addi", "i32", "0"),
+        ("muli", "muli", "i16", "1"),
+        ("andi", "andi", "i8", "-1"),
+        ("ori", "ori", "i64", "0"),
+        ("maxs", "maxsi", "i32", "-2147483648"),
+        ("mins", "minsi", "i8", "127"),
+        ("maxu", "maxui", "i32", "0"),
+        ("minu", "minui", "i64", "-1"),
+    ] {
+        let arguments = format!("%n: index, %q: memref<?x{ty}>");
+        let [plain, _] = reduced(ty, by, neutral, &format!("%t = arith.BY %l, %h : {ty}"));
+        let parallel = format!(
+            "%r = affine.parallel (%i) = (0) to (%n) reduce (\"{kind}\") -> ({ty}) {{
+               %x = affine.load %q[%i] : memref<?x{ty}>\naffine.yield %x : {ty} }}
+             affine.store %r, %q[0] : memref<?x{ty}>"
+        );
+        let found = verdict(&arguments, &plain, &parallel);
+        assert_eq!(found.verdict, Kind::Proved, "{found}\n{parallel}");
+    }
+    let assign = "%r = affine.parallel (%i) = (0) to (%n) reduce (\"assign\") -> (f32) {
+      %x = affine.load %v[%i] : memref<?xf32>\naffine.yield %x : f32 }";
+    let found = verdict(ROWS, assign, assign);
+    assert!(found.reasons[0].contains("the reduction `assign` is not known"), "{found}");
 }
 
 #[test]
@@ -145,4 +227,7 @@ fn own_text_has_one_of_the_orders() {
     let text = own_text(&format!("func.func @f({ROWS}) {{\n{parallel}\nreturn\n}}\n"));
     assert!(text.left_out.is_empty(), "{:?}", text.left_out);
     assert!(text.doubts[0].1.to_string().contains("in any order"), "{:?}", text.doubts);
+    let [_, sum] = reduced("i32", "addi", "0", "%t = arith.BY %l, %h : i32");
+    let text = own_text(&format!("func.func @f(%n: index, %q: memref<?xi32>) {{\n{sum}\nreturn\n}}\n"));
+    assert!(text.left_out.is_empty() && text.text.contains("iadd{i32}"), "{:?}{}", text.left_out, text.text);
 }

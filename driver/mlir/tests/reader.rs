@@ -1,7 +1,7 @@
 //! What is read, what is not, and what is said of that.
 
 use rewright_cfg_skeleton::verdict::Kind;
-use rewright_mlir::{Options, validate};
+use rewright_mlir::{Options, own_text, validate};
 
 const PRETTY: &str = r#"
 #map = affine_map<(d0)[s0] -> (d0 + 4, s0)>
@@ -180,4 +180,24 @@ fn shifts_by_known_numbers_are_certain() {
         rewright_mlir::own_text(&text).doubts.len()
     };
     assert_eq!((shift("%c"), shift("%y")), (0, 1));
+}
+
+/// Copies and casts are written in our own text, other views and local arrays are named.
+#[test]
+fn casts_and_copies_are_written_in_our_own_text() {
+    let function = |name: &str, body: &str| {
+        format!("func.func @{name}(%a: memref<2x3xi32>, %b: memref<?x3xi32>) {{\n{body}\nreturn\n}}\n")
+    };
+    let copy = "%c = memref.cast %a : memref<2x3xi32> to memref<?x3xi32>
+      memref.copy %c, %b : memref<?x3xi32> to memref<?x3xi32>";
+    let more = "%c = memref.cast %b : memref<?x3xi32> to memref<2x3xi32>\nmemref.copy %a, %c : memref<2x3xi32> to memref<2x3xi32>";
+    let part =
+        "%c = memref.subview %a[0, 1] [2, 2] [1, 1] : memref<2x3xi32> to memref<2x2xi32, strided<[3, 1], offset: 1>>";
+    let local = "%c = memref.alloc() : memref<2xi32>";
+    let file = [("copy", copy), ("more", more), ("part", part), ("local", local)];
+    let text = own_text(&file.map(|(name, body)| function(name, body)).concat());
+    let left_out: Vec<&str> = text.left_out.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(left_out, ["more", "part", "local"], "{:?}", text.left_out);
+    assert_eq!(text.text.matches("icmp_slt{i64}").count(), 2, "{}", text.text);
+    assert!(text.text.contains("load{i32}") && text.text.contains("store{i32}"), "{}", text.text);
 }

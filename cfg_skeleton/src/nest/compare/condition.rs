@@ -4,10 +4,10 @@
 //! agree and do something, is guessed; then each conjunction is proved to suffice. So a condition is exact as far as runs
 //! have seen, and holds as far as proofs show.
 
+use super::super::certificate::Case;
 use super::super::constraint::Constraint;
 use super::super::datapath::Asked;
 use super::super::difference::{Runs, executes, find};
-use super::super::normal::Steps;
 use super::super::predicate::Decider;
 use super::super::{Affine, Size, Var};
 use super::Comparison;
@@ -60,6 +60,8 @@ enum Seen {
 /// Sizes for which versions do the same.
 pub(super) struct Condition {
     parts: Vec<Vec<Atom>>,
+    /// A proof for each part.
+    pub(super) cases: Vec<Case>,
 }
 
 impl Condition {
@@ -91,7 +93,8 @@ impl Comparison<'_> {
         let (sizes, seen): (Vec<Sizes>, Vec<Seen>) = self.seen()?.into_iter().unzip();
         let atoms = atoms(&self.before.sizes, &sizes);
         let parts = guess(&atoms, &seen)?;
-        parts.iter().all(|part| self.suffices(part)).then_some(Condition { parts })
+        let cases = parts.iter().map(|part| self.suffices(part)).collect::<Option<_>>()?;
+        Some(Condition { parts, cases })
     }
 
     /// What runs show at small sizes; `None` where they agree nowhere, or on none of a few sizes that are the same.
@@ -116,20 +119,23 @@ impl Comparison<'_> {
         seen.iter().any(|(_, seen)| *seen == Seen::Agree).then_some(seen)
     }
 
-    /// Whether both are proved to do the same where all conjuncts hold.
-    fn suffices(&mut self, part: &[Atom]) -> bool {
+    /// A proof that both do the same where all conjuncts hold.
+    fn suffices(&mut self, part: &[Atom]) -> Option<Case> {
         let (length, budget) = (self.facts.len(), self.options.budget / SHARE);
         let decider = std::mem::replace(&mut self.decider, Decider::new(budget));
         let asked = std::mem::replace(&mut self.asked, Asked::none());
         self.facts.extend(part.iter().map(|atom| atom.constraint.clone()));
-        let (left, right) = self.normal_forms(Steps::All);
+        let (left, right) = self.normal_forms();
         let failing = self.failing(&left, &right);
         let shown = self.by_sequence(&left, &right, &failing, false).ok();
         let shown = shown.or_else(|| self.by_values(&left, &right, &failing).ok());
         let shown = shown.or_else(|| self.by_order(&left, &right, &failing).ok());
         self.facts.truncate(length);
         (self.decider, self.asked) = (decider, asked);
-        shown.is_some_and(|shown| shown.bounds.iter().all(|(_, bound)| bound.is_none()))
+        let shown = shown.filter(|shown| shown.bounds.iter().all(|(_, bound)| bound.is_none()))?;
+        let conjuncts = part.iter().map(|atom| atom.text.clone());
+        let precondition = self.assumed.iter().cloned().chain(conjuncts).collect();
+        Some(Case { precondition, before: left.changes, after: right.changes, reason: shown.reason })
     }
 }
 

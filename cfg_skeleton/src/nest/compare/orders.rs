@@ -4,6 +4,7 @@
 //! iterations of the second version collide, and what refutes nests says something where none of the first version do.
 
 use super::super::difference::{Runs, find};
+use super::super::same::Same;
 use super::super::{Nest, parallel, sizes};
 use super::Comparison;
 use crate::verdict::{Counterexample, Evidence};
@@ -21,6 +22,9 @@ impl Comparison<'_> {
             };
         }
         if evidence.proved.is_none() {
+            return evidence;
+        }
+        if Same::between(self.pool, self.before, self.after).in_any_order() {
             return evidence;
         }
         let Some(why) = self.collision(self.after) else { return evidence };

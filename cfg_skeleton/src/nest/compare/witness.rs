@@ -1,6 +1,7 @@
 //! What runs add to a verdict: a check of each proof, inputs on which versions differ, and how far a condition reaches.
 
 use super::super::assumption::allowed;
+use super::super::certificate::Case;
 use super::super::difference::{Difference, Runs, executes, find};
 use super::super::sizes::{self, Bounds};
 use super::super::{Line, Nest, Size, ValueId, Var};
@@ -20,7 +21,11 @@ const FACTORS: std::ops::RangeInclusive<i128> = 2..=6;
 impl Comparison<'_> {
     /// A proof is run, too: where that shows a difference, one of the two is wrong.
     pub(super) fn confirmed(&mut self, shown: Shown) -> Evidence {
-        let (tier, bounds) = (shown.tier(), shown.bounds);
+        let (tier, Shown { reason, bounds }) = (shown.tier(), shown);
+        let mut precondition = self.assumed.clone();
+        precondition.extend(sizes::show(&bounds, &self.before.sizes));
+        let (before, after) = std::mem::take(&mut self.changes);
+        self.cases = vec![Case { precondition, before, after, reason }];
         let inside = |sizes: &FxHashMap<Var, i128>| {
             bounds.iter().all(|(var, bound)| bound.is_none_or(|b| sizes.get(var).is_some_and(|s| *s >= b)))
         };
@@ -46,7 +51,9 @@ impl Comparison<'_> {
         {
             // Bounds say less than is known.
             let (_, outside) = self.outside(&bounds, &|sizes| found.holds(sizes));
-            return Evidence { precondition: Some(found.text()), exact: Some(true), outside, ..proved };
+            let precondition = Some(found.text());
+            self.cases = found.cases;
+            return Evidence { precondition, exact: Some(true), outside, ..proved };
         }
         self.shown = bounds;
         Evidence { precondition: Some(condition), exact, outside, ..proved }

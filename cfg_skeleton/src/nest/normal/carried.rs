@@ -82,13 +82,14 @@ impl Normaliser<'_> {
 }
 
 /// `v = c; d = v`, where `v` is used for nothing else, `c` not later and `d` not earlier: `d` is `c` from the beginning.
-/// Both are used in one list of items and nowhere else.
-pub(super) fn join_cells(nest: &Nest, pool: &Pool) -> Vec<Item> {
+/// Both are used in one list of items and nowhere else. Gives the pairs of cells, too: `d` and `c`.
+pub(super) fn join_cells(nest: &Nest, pool: &Pool) -> (Vec<Item>, Vec<(u32, u32)>) {
     let mut items = nest.items.clone();
     let mut uses = FxHashMap::default();
     count(&items, &mut uses);
-    Joiner { nest, pool, uses }.join(&mut items);
-    items
+    let mut joiner = Joiner { nest, pool, uses, joined: vec![] };
+    joiner.join(&mut items);
+    (items, joiner.joined)
 }
 
 struct Joiner<'a> {
@@ -96,6 +97,7 @@ struct Joiner<'a> {
     pool: &'a Pool,
     /// How many accesses each array has in the whole nest.
     uses: FxHashMap<ArrayId, usize>,
+    joined: Vec<(u32, u32)>,
 }
 
 impl Joiner<'_> {
@@ -113,6 +115,7 @@ impl Joiner<'_> {
         while let Some((at, from, to)) = self.handed_over(items) {
             items.drain(at..at + 2);
             rename(items, from, to);
+            self.joined.push((from.0, to.0));
             let moved = self.uses.remove(&from).unwrap_or(0);
             *self.uses.entry(to).or_default() += moved;
             *self.uses.entry(to).or_default() -= 2;

@@ -4,8 +4,8 @@ use super::super::certificate::Step;
 use super::super::same::Same;
 use super::super::substitute::{Substitution, each_affine, replaced};
 use super::super::{Affine, For, Item};
+use super::Normaliser;
 use super::loops::counts_from_zero;
-use super::{Normaliser, Steps};
 use rustc_hash::FxHashMap;
 
 impl Normaliser<'_> {
@@ -19,15 +19,12 @@ impl Normaliser<'_> {
             self.steps.push(Step::Reroll(copies as u32));
             return Some(rolled);
         }
-        if self.may == Steps::Named {
-            return None;
-        }
         let copies = (2..x.body.len()).rev().filter(|c| (x.body.len() - 2).is_multiple_of(*c));
-        let rolled = copies.into_iter().find_map(|copies| {
+        let (copies, rolled) = copies.into_iter().find_map(|copies| {
             let body = self.stepwise(x, copies)?;
-            self.rerolled(&For { body, ..x.clone() }, copies)
+            Some((copies, self.rerolled(&For { body, ..x.clone() }, copies)?))
         })?;
-        self.has_all_steps = false;
+        self.steps.push(Step::RerollCarried(copies as u32));
         Some(rolled)
     }
 

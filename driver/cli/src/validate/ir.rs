@@ -31,9 +31,32 @@ pub(super) fn compare(
     versions: [&Text; 2],
     config: &Config,
 ) -> Result<ValidationReport> {
+    let mut prover = Prover::new(config);
+    let ask = &mut |_: &str, before: FunctionVersion<'_>, after: FunctionVersion<'_>| {
+        compare_functions(before, after, config, &mut prover)
+    };
+    let functions = each(language, program, versions, config, (ask, &|evidence| evidence))?;
+    let verdicts = functions.into_iter().map(|(i, name, evidence)| (i, Verdict::new(&name, evidence)));
+    Ok(ValidationReport::of(verdicts))
+}
+
+/// What is asked of two versions of a function, by its name; and what is said where there are no two.
+type Asked<'a, T> = (&'a mut dyn FnMut(&str, FunctionVersion<'_>, FunctionVersion<'_>) -> T, &'a dyn Fn(Evidence) -> T);
+
+/// Asks something of each function: by position, with its name.
+///
+/// # Errors
+/// Mistakes in one of the versions; a function that neither has.
+pub(super) fn each<T>(
+    language: Language,
+    program: Program,
+    versions: [&Text; 2],
+    config: &Config,
+    asked: Asked<'_, T>,
+) -> Result<Vec<(usize, String, T)>> {
     match language {
-        Language::Own => own(program, versions, config),
-        Language::Clif | Language::Llvm | Language::Mlir => clif(program, versions, config),
+        Language::Own => own(program, versions, config, asked),
+        Language::Clif | Language::Llvm | Language::Mlir => clif(program, versions, config, asked),
     }
 }
 
@@ -53,12 +76,13 @@ pub(super) fn optimised(language: Language, program: Program, text: &Text, optio
     }
 }
 
-/// Pairs functions by their names, and compares each pair by its positions.
-fn by_name(
+/// Pairs functions by their names, and asks of each pair by its positions.
+fn by_name<T>(
     names: [Vec<String>; 2],
     config: &Config,
-    mut compare: impl FnMut(usize, usize) -> Evidence,
-) -> Result<ValidationReport> {
+    mut ask: impl FnMut(usize, usize) -> T,
+    nothing: &dyn Fn(Evidence) -> T,
+) -> Result<Vec<(usize, String, T)>> {
     let bare = |name: &str| name.trim_start_matches(['%', '@']).to_string();
     let asked = config.function.as_deref().map(bare);
     let wanted = |position: usize, name: &String| {
@@ -68,33 +92,48 @@ fn by_name(
     let mut functions = vec![];
     for (i, name) in before.iter().enumerate().filter(|(i, name)| wanted(*i, name)) {
         let twice = |(_, all): &(Side, &Vec<String>)| all.iter().filter(|other| *other == name).count() > 1;
-        let evidence = match [(Side::First, before), (Side::Second, after)].iter().find(|side| twice(side)) {
-            Some((which, _)) => Evidence::nothing(format!("the {which} file defines several functions of this name")),
+        let found = match [(Side::First, before), (Side::Second, after)].iter().find(|side| twice(side)) {
+            Some((which, _)) => {
+                nothing(Evidence::nothing(format!("the {which} file defines several functions of this name")))
+            }
             None => match after.iter().position(|other| other == name) {
-                Some(j) => compare(i, j),
-                None => Evidence::only(Side::First),
+                Some(j) => ask(i, j),
+                None => nothing(Evidence::only(Side::First)),
             },
         };
-        functions.push((i, Verdict::new(name, evidence)));
+        functions.push((i, name.clone(), found));
     }
     let new = (before.len()..).zip(after.iter().filter(|name| !before.contains(name)));
     for (position, name) in new.filter(|(position, name)| wanted(*position, name)) {
-        functions.push((position, Verdict::new(name, Evidence::only(Side::Second))));
+        functions.push((position, name.clone(), nothing(Evidence::only(Side::Second))));
     }
     if let (Some(name), true) = (&config.function, functions.is_empty()) {
         return Err(ValidateError::Function(name.clone()).into());
     }
-    Ok(ValidationReport::of(functions))
+    Ok(functions)
 }
 
-fn clif(program: Program, versions: [&Text; 2], config: &Config) -> Result<ValidationReport> {
+fn clif<T>(
+    program: Program,
+    versions: [&Text; 2],
+    config: &Config,
+    (ask, nothing): Asked<'_, T>,
+) -> Result<Vec<(usize, String, T)>> {
     let rules = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let read = |text: &Text| read_bytes(&text.bytes).map_err(|error| mistakes(&text.name, ReadError::from(error)));
     let [before, after] = [read(versions[0])?, read(versions[1])?];
     let [first, second] = [ClifVersion::new(&rules, &before), ClifVersion::new(&rules, &after)];
     let names = [&before, &after].map(|file| file.functions.iter().map(|f| f.name()).collect());
-    let mut prover = Prover::new(config);
-    by_name(names, config, |i, j| first.compare(i, &second, j, config, &mut prover))
+    by_name(
+        names,
+        config,
+        |i, j| {
+            let name = before.functions[i].name();
+            let asked = first.with(i, (&second, j), |before, after| ask(&name, before, after));
+            asked.unwrap_or_else(|reason| nothing(Evidence::nothing(reason)))
+        },
+        nothing,
+    )
 }
 
 /// A version of a file of CLIF.
@@ -117,18 +156,22 @@ impl<'a> ClifVersion<'a> {
         ClifVersion { rules, file, imported, callees }
     }
 
-    fn compare(&self, i: usize, other: &ClifVersion<'_>, j: usize, config: &Config, prover: &mut Prover) -> Evidence {
+    /// Asks something of a function and another one, else why they are not comparable.
+    fn with<T>(
+        &self,
+        i: usize,
+        (other, j): (&ClifVersion<'_>, usize),
+        ask: impl FnOnce(FunctionVersion<'_>, FunctionVersion<'_>) -> T,
+    ) -> std::result::Result<T, String> {
         let [was, is] = [&self.file.functions[i].func, &other.file.functions[j].func];
         if was.signature != is.signature {
-            return Evidence::nothing(format!("its signature was {}, and is {}", was.signature, is.signature));
+            return Err(format!("its signature was {}, and is {}", was.signature, is.signature));
         }
-        let not_read = |which: Side, reason: &OutOfScope| Evidence::nothing(format!("the {which} version: {reason}"));
+        let not_read = |which: Side, reason: &OutOfScope| Err(format!("the {which} version: {reason}"));
         match (&self.imported[i], &other.imported[j]) {
             (Err(reason), _) => not_read(Side::First, reason),
             (_, Err(reason)) => not_read(Side::Second, reason),
-            (Ok(one), Ok(two)) => self.version(one, i, |before| {
-                other.version(two, j, |after| compare_functions(before, after, config, prover))
-            }),
+            (Ok(one), Ok(two)) => Ok(self.version(one, i, |before| other.version(two, j, |after| ask(before, after)))),
         }
     }
 
@@ -145,20 +188,22 @@ impl<'a> ClifVersion<'a> {
     }
 }
 
-fn own(program: Program, versions: [&Text; 2], config: &Config) -> Result<ValidationReport> {
+fn own<T>(
+    program: Program,
+    versions: [&Text; 2],
+    config: &Config,
+    (ask, nothing): Asked<'_, T>,
+) -> Result<Vec<(usize, String, T)>> {
     let read = |text: &Text| {
         ModuleOptimiser::read(program.clone(), text.bytes.clone()).map_err(|error| mistakes(&text.name, error))
     };
     let [before, after] = [read(versions[0])?, read(versions[1])?];
     let names = [&before, &after].map(|version| version.module.functions.iter().map(|f| f.name.clone()).collect());
-    let mut prover = Prover::new(config);
-    by_name(names, config, |i, j| {
-        own_version(&before, &before.module.functions[i], |before| {
-            own_version(&after, &after.module.functions[j], |after| {
-                compare_functions(before, after, config, &mut prover)
-            })
-        })
-    })
+    let both = |i: usize, j: usize| {
+        let (was, is) = (&before.module.functions[i], &after.module.functions[j]);
+        own_version(&before, was, |before| own_version(&after, is, |after| ask(&was.name, before, after)))
+    };
+    by_name(names, config, both, nothing)
 }
 
 fn own_version<T>(module: &ModuleOptimiser, function: &Function, then: impl FnOnce(FunctionVersion<'_>) -> T) -> T {

@@ -85,6 +85,11 @@ impl Report {
         self.compared.iter().flat_map(|one| one.report.functions.iter().map(move |verdict| (one, verdict)))
     }
 
+    /// Is a function of this name refuted?
+    pub(super) fn is_refuted_of(&self, function: &str) -> bool {
+        self.verdicts().any(|(_, verdict)| verdict.function == function && verdict.verdict == Kind::Refuted)
+    }
+
     /// All of it in one.
     fn total(&self) -> ValidationReport {
         let mut total = ValidationReport::default();

@@ -270,8 +270,111 @@ fn certificates_of_mlir_are_written_and_checked() {
     assert!(written.code == Some(0) && written.stderr.contains("1 certificate in c.json"), "{}", written.stderr);
     let checked = rewright(dir.path(), "validate a.mlir b.mlir --check-certificate c.json");
     assert!(checked.code == Some(0) && checked.stdout.starts_with("product: accepted\n"), "{}", checked.stdout);
+    assert!(
+        checked.stdout.contains("assumed: arrays that are different arguments do not overlap"),
+        "{}",
+        checked.stdout
+    );
     let other = rewright(dir.path(), "validate a.mlir c.mlir --check-certificate c.json");
     assert!(other.code == Some(1) && other.stdout.starts_with("product: not accepted: "), "{}", other.stdout);
+}
+
+const ROWS: &str = "func %rows(%v0: i64, %v1: i32, %v2: i32) {
+  %v3: i32 = const 0
+  jump outer(%v3)
+outer(%v4: i32):
+  %v5: i8 = icmp_slt{i32} %v4, %v1
+  br %v5, begin, done
+begin:
+  jump inner(%v3)
+inner(%v6: i32):
+  %v7: i8 = icmp_slt{i32} %v6, %v2
+  br %v7, body, next
+body:
+  %v8: i64 = sextend{i32, i64} %v4
+  %v9: i64 = sextend{i32, i64} %v6
+  %v10: i64 = const 256
+  %v11: i64 = imul{i64} %v8, %v10
+  %v12: i64 = const 4
+  %v13: i64 = imul{i64} %v9, %v12
+  %v14: i64 = iadd{i64} %v11, %v13
+  %v15: i64 = iadd{i64} %v0, %v14
+  %v16: i64 = const 0
+  %v17: i32 = load{i32} %v15, %v16 @region0
+  %v18: i32 = iadd{i32} %v17, %v17
+  store{i32} %v15, %v18, %v16 @region0
+  %v19: i32 = const 1
+  %v20: i32 = iadd{i32} %v6, %v19
+  jump inner(%v20)
+next:
+  %v21: i32 = const 1
+  %v22: i32 = iadd{i32} %v4, %v21
+  jump outer(%v22)
+done:
+  return
+}
+";
+
+/// Functions of our IR are nests again when a certificate is checked.
+#[test]
+fn certificates_of_our_own_text_and_of_llvm_are_written_and_checked() {
+    let dir = inputs();
+    let swapped = |text: &str, [a, b]: [&str; 2]| text.replace(a, "X").replace(b, a).replace('X', b);
+    let columns = swapped(ROWS, ["%v4, %v1\n", "%v4, %v2\n"]);
+    let columns = swapped(&columns, ["%v6, %v2\n", "%v6, %v1\n"]);
+    let columns = swapped(&columns, ["sextend{i32, i64} %v4", "sextend{i32, i64} %v6"]);
+    let wrong = columns.replace("const 256", "const 260");
+    let llvm = |outer: &str, inner: &str| {
+        format!(
+            "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
+target triple = \"x86_64-unknown-linux-gnu\"
+define void @fill(i32 noundef %n, i32 noundef %m, ptr noalias noundef %a, float noundef %x) {{
+entry:
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %latch ]
+  %more = icmp slt i32 %i, {outer}
+  br i1 %more, label %inner, label %done
+inner:
+  %j = phi i32 [ 0, %outer ], [ %j.next, %body ]
+  %again = icmp slt i32 %j, {inner}
+  br i1 %again, label %body, label %latch
+body:
+  %row = sext i32 {} to i64
+  %column = sext i32 {} to i64
+  %p = getelementptr inbounds [64 x float], ptr %a, i64 %row, i64 %column
+  store float %x, ptr %p, align 4
+  %j.next = add nsw i32 %j, 1
+  br label %inner
+latch:
+  %i.next = add nsw i32 %i, 1
+  br label %outer
+done:
+  ret void
+}}
+",
+            if outer == "%n" { "%i" } else { "%j" },
+            if outer == "%n" { "%j" } else { "%i" }
+        )
+    };
+    for (name, text) in [("a.ir", ROWS), ("b.ir", &columns), ("c.ir", &wrong)] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    fs::write(dir.path().join("a.ll"), llvm("%n", "%m")).unwrap();
+    fs::write(dir.path().join("b.ll"), llvm("%m", "%n")).unwrap();
+    for (before, after, function) in [("a.ir", "b.ir", "%rows"), ("a.ll", "b.ll", "@fill")] {
+        let method = if before == "a.ll" { "--method nests" } else { "" };
+        let proved = rewright(dir.path(), &format!("validate {before} {after} {method} --certificate c.json"));
+        let said = proved.stdout.lines().next().unwrap_or_default();
+        let condition = said.strip_prefix(&format!("{function}: proved if ")).and_then(|rest| rest.split(" (").next());
+        let condition = condition.unwrap_or_else(|| panic!("{}{}", proved.stdout, proved.stderr));
+        let checked = rewright(dir.path(), &format!("validate {before} {after} --check-certificate c.json"));
+        let accepted = format!("{function}: accepted if {condition}\n");
+        assert!(checked.code == Some(0) && checked.stdout.starts_with(&accepted), "{said}\n{}", checked.stdout);
+    }
+    rewright(dir.path(), "validate a.ir b.ir --certificate c.json");
+    let other = rewright(dir.path(), "validate a.ir c.ir --check-certificate c.json");
+    assert!(other.code == Some(1) && other.stdout.starts_with("%rows: not accepted: "), "{}", other.stdout);
 }
 
 /// Passes of MLIR itself; `scripts/setup.sh --tests` installs them.

@@ -6,7 +6,7 @@
 use super::{Checked, Rejected};
 use crate::budget::Budget;
 use rewright_cfg_skeleton::nest::affine::Atom;
-use rewright_cfg_skeleton::nest::{Affine, Var};
+use rewright_cfg_skeleton::nest::{Affine, Confirm, Constraint, Var};
 use rewright_smt::solver::{self, Answer, Solver, Unanswered};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -155,6 +155,18 @@ impl Prover {
         solver.forget();
         self.known.insert(script, answer.clone());
         Ok(answer)
+    }
+}
+
+impl Confirm for Prover {
+    fn impossible(&mut self, constraints: &[Constraint]) -> bool {
+        let formula = |Constraint { expr, equality }: &Constraint| match equality {
+            true => Formula::equal(expr, &Affine::default()),
+            false => Formula::NotNegative(expr.clone()),
+        };
+        let facts: Vec<Formula> = constraints.iter().map(formula).collect();
+        // Where the solver fails, nothing is shown.
+        self.contradict(&facts).unwrap_or(false)
     }
 }
 

@@ -53,6 +53,9 @@ pub(super) fn same(
 ) -> Checked<()> {
     for statements in [before, after] {
         bounds_are_fixed(pool, statements)?;
+        if let Some(line) = statements.empty_branch {
+            return Err(Rejected::Step(format!("the branch of line {line} has no effects")));
+        }
     }
     defined_branches(pool, after)?;
     let sizes: Vec<Var> = before.nest.sizes.iter().map(|size| size.var).collect();

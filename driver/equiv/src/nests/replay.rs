@@ -5,7 +5,7 @@
 use super::claims::{Formula, Prover};
 use super::mapped::{Map, defines, mentions};
 use super::same::same_items;
-use super::{Checked, Rejected};
+use super::{Checked, Rejected, wrong};
 use rewright_cfg_skeleton::nest::certificate::{Polynomial, Step};
 use rewright_cfg_skeleton::nest::value::{Operation, Value};
 use rewright_cfg_skeleton::nest::{Affine, For, If, Item, Nest, Pool, ValueId, Var};
@@ -28,10 +28,6 @@ pub(super) fn range(x: &For) -> Vec<Formula> {
     let var = Affine::var(x.var);
     let lower = x.lower.iter().map(|l| Formula::at_least(&var, l));
     lower.chain(x.upper.iter().map(|u| Formula::less(&var, u))).collect()
-}
-
-fn wrong(what: &str, x: &For) -> Rejected {
-    Rejected::Step(format!("the loop of line {}: {what}", x.line))
 }
 
 fn counts_from_zero(x: &For) -> bool {
@@ -134,6 +130,10 @@ impl<'a> Replay<'a> {
             x = match self.steps.next() {
                 Some(Step::Keep) => return Ok(vec![Item::For(x)]),
                 Some(Step::Reroll(copies)) => self.rerolled(&x, *copies)?,
+                Some(Step::RerollCarried(copies)) => {
+                    let body = super::carried::one_by_one(self.nest, self.pool, &x, *copies)?;
+                    self.rerolled(&For { body, ..x }, *copies)?
+                }
                 Some(Step::Untile { size, var, upper }) => self.untiled(&x, (*size).into(), Var(*var), upper)?,
                 Some(Step::Split { size, var, floors }) => {
                     let split = self.split(&x, (*size).into(), Var(*var), floors)?;

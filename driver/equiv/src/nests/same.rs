@@ -3,7 +3,7 @@
 use super::{Checked, Rejected};
 use rewright_cfg_skeleton::nest::datapath::{Answer, Question, Term, TermKind, ValueOracle};
 use rewright_cfg_skeleton::nest::value::{Operation, Value, commutes};
-use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, Item, LoadId, Nest, Pool, ValueId, Var};
+use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, Item, LoadId, Nest, Parallel, Pool, ValueId, Var};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +27,19 @@ pub(super) fn same(pool: &Pool, left: &Nest, right: &Nest, oracle: &mut dyn Valu
         Some(Answer::Unknown(reason)) => Err(Rejected::Differs(format!("values are not shown to be equal: {reason}"))),
         Some(Answer::Equal(_)) => Ok(()),
     }
+}
+
+/// Whether both nests have the same statements, and loops that are parallel on the right are so on the left: then each
+/// order that the right one may choose is one of the left one.
+pub(super) fn in_any_order(pool: &Pool, left: &Nest, right: &Nest) -> bool {
+    let mut same = Same { pool, left, right, names: Names::default(), differing: None };
+    let is_same = left.results.len() == right.results.len()
+        && same.items(&left.items, &right.items)
+        && left.results.iter().zip(&right.results).all(|(l, r)| same.value(*l, *r));
+    let of = |loops: &Parallel| loops.vars.iter().map(|(var, _)| Some(*var)).collect::<Vec<_>>();
+    let renamed =
+        |loops: &Parallel| loops.vars.iter().map(|(var, _)| same.names.vars.get(var).copied()).collect::<Vec<_>>();
+    is_same && right.parallel.iter().all(|loops| left.parallel.iter().any(|other| of(other) == renamed(loops)))
 }
 
 /// Whether items of one nest are the same up to names of what they define.

@@ -67,6 +67,8 @@ pub(super) struct Statements<'a> {
     pub(super) binds: BTreeMap<Var, Bound>,
     /// The statement that an event is.
     pub(super) events: BTreeMap<LoadId, usize>,
+    /// The line of a branch in which nothing is done.
+    pub(super) empty_branch: Option<u32>,
     /// Variables in bounds of loops.
     bounding: BTreeSet<Var>,
 }
@@ -141,7 +143,8 @@ impl Position {
 impl<'a> Statements<'a> {
     pub(super) fn new(nest: &'a Nest) -> Checked<Self> {
         let (loads, binds, events) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let statements = Statements { nest, all: vec![], loads, binds, events, bounding: BTreeSet::new() };
+        let (empty_branch, bounding) = (None, BTreeSet::new());
+        let statements = Statements { nest, all: vec![], loads, binds, events, empty_branch, bounding };
         let mut walk = Walk { statements, place: Place::default(), vars: BTreeSet::new(), branches: 0 };
         walk.items(&nest.items, 0)?;
         walk.place.path.push(u32::MAX);
@@ -263,7 +266,7 @@ impl Walk<'_> {
         }
         self.place.loops.pop();
         if self.statements.all.len() == before {
-            return Err(Rejected::Step(format!("the branch of line {} has no effects", x.line)));
+            self.statements.empty_branch.get_or_insert(x.line);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What is known of counters and sizes where the walk is, and which integers that shows to be in range.
 
 use rewright_cfg_skeleton::nest::affine::Atom;
-use rewright_cfg_skeleton::nest::{Affine, Conjunction, Constraint, Decider, Var};
+use rewright_cfg_skeleton::nest::{Affine, Confirmation, Conjunction, Constraint, Decider, Var};
 
 /// Steps of the decision procedure for a function.
 const BUDGET: u64 = 4_000_000;
@@ -18,17 +18,16 @@ pub(super) struct Facts {
     decider: Decider,
 }
 
-impl Default for Facts {
-    fn default() -> Self {
-        Facts { known: vec![], in_range: vec![], decider: Decider::new(BUDGET) }
-    }
-}
-
 /// How many facts there were.
 #[derive(Clone, Copy)]
 pub(super) struct Mark(usize, usize);
 
 impl Facts {
+    /// None; what is shown is confirmed.
+    pub(super) fn new(confirmation: Confirmation) -> Self {
+        Facts { known: vec![], in_range: vec![], decider: Decider::confirmed(BUDGET, confirmation) }
+    }
+
     /// A size of so many bits.
     pub(super) fn size(&mut self, var: Var, bits: u32) {
         let value = Affine::var(var);

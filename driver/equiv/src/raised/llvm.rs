@@ -27,36 +27,48 @@ const ALIGN: &str = "align ";
 
 /// Compares pairs of two files of which nothing is decided yet, where loops are in both.
 pub(crate) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, evidence: &mut [Evidence]) -> Vec<Seen> {
-    let is_open = |pair: usize| evidence[pair].proved.is_none() && evidence[pair].refuted.is_none();
-    let open: Vec<usize> = (0..files.pairs.len()).filter(|pair| is_open(*pair)).collect();
-    let (old, universe) = llvm.import(files.before, |i| open.iter().any(|pair| files.pairs[*pair].0 == i));
-    let (new, universe_after) = llvm.import(files.after, |j| open.iter().any(|pair| files.pairs[*pair].1 == j));
+    let is_open = |pair: &usize| evidence[*pair].proved.is_none() && evidence[*pair].refuted.is_none();
+    let open: Vec<usize> = (0..files.pairs.len()).filter(is_open).collect();
     let mut all: Vec<Seen> = files.pairs.iter().map(|_| Seen::default()).collect();
-    for pair in open {
-        let (i, j) = files.pairs[pair];
-        let (before, after) = match (&old[i], &new[j]) {
-            (Some(Ok(before)), Some(Ok(after))) => (before, after),
-            (Some(Err(reason)), _) | (_, Some(Err(reason))) => {
-                all[pair].not_compared(reason);
-                Shown::Nothing(reason.to_string()).note(&mut evidence[pair]);
-                continue;
-            }
-            _ => continue,
-        };
-        let versions = files.versions(pair);
-        let [first, second] = [Text::new(versions[0], before), Text::new(versions[1], after)];
-        match first.with(&second, [&universe, &universe_after]) {
-            Shown::Nothing(reason) => {
+    for (pair, found) in each(llvm, files, &open, &mut |_, versions, licence| Ok(decide(versions, licence))) {
+        match found {
+            Err(reason) | Ok(Shown::Nothing(reason)) => {
                 all[pair].not_compared(&reason);
                 Shown::Nothing(reason).note(&mut evidence[pair]);
             }
-            shown => {
+            Ok(shown) => {
                 all[pair].runs += 1;
                 shown.note(&mut evidence[pair]);
             }
         }
     }
     all
+}
+
+/// A question about a pair and its versions.
+type Asked<'a, T> = dyn FnMut(usize, [Subject<'_>; 2], &dyn Licence) -> Result<T, String> + 'a;
+
+/// Asks something of some pairs of two files; else why they cannot be compared.
+pub(crate) fn each<T>(
+    llvm: &LlvmOptimiser,
+    files: &Files<'_>,
+    pairs: &[usize],
+    ask: &mut Asked<'_, T>,
+) -> Vec<(usize, Result<T, String>)> {
+    let (old, universe) = llvm.import(files.before, |i| pairs.iter().any(|pair| files.pairs[*pair].0 == i));
+    let (new, universe_after) = llvm.import(files.after, |j| pairs.iter().any(|pair| files.pairs[*pair].1 == j));
+    let mut one = |pair: usize| {
+        let (i, j) = files.pairs[pair];
+        let (before, after) = match (&old[i], &new[j]) {
+            (Some(Ok(before)), Some(Ok(after))) => (before, after),
+            (Some(Err(reason)), _) | (_, Some(Err(reason))) => return Err(reason.to_string()),
+            _ => return Err("it is not read".into()),
+        };
+        let versions = files.versions(pair);
+        let [first, second] = [Text::new(versions[0], before), Text::new(versions[1], after)];
+        first.with(&second, [&universe, &universe_after], &mut |versions, licence| ask(pair, versions, licence))
+    };
+    pairs.iter().map(|pair| (*pair, one(*pair))).collect()
 }
 
 /// A version and its text.
@@ -71,24 +83,26 @@ impl<'a> Text<'a> {
         Text { version, imported, nodes: Nodes::new(version.file()) }
     }
 
-    fn with(&self, after: &Text<'_>, universes: [&Universe; 2]) -> Shown {
-        if let Err(reason) = headers::compare(self.version, after.version, Some(&after.imported.body)) {
-            return Shown::Nothing(reason.to_string());
-        }
+    fn with<T>(
+        &self,
+        after: &Text<'_>,
+        universes: [&Universe; 2],
+        ask: &mut dyn FnMut([Subject<'_>; 2], &dyn Licence) -> Result<T, String>,
+    ) -> Result<T, String> {
+        headers::compare(self.version, after.version, Some(&after.imported.body))
+            .map_err(|reason| reason.to_string())?;
         if self.imported.payloads.leaves != after.imported.payloads.leaves {
-            return Shown::Nothing("versions mention other globals or constants".into());
+            return Err("versions mention other globals or constants".into());
         }
-        for text in [self, after] {
-            if let Some(reason) = text.out_of_scope() {
-                return Shown::Nothing(reason.into());
-            }
+        if let Some(reason) = [self, after].into_iter().find_map(Text::out_of_scope) {
+            return Err(reason.into());
         }
         let [before, universe_after] = universes;
         let subjects = [
             Subject { function: &self.imported.function, universe: before, source: self },
             Subject { function: &after.imported.function, universe: universe_after, source: after },
         ];
-        decide(subjects, &Promised { first: self, second: after })
+        ask(subjects, &Promised { first: self, second: after })
     }
 
     /// What the imported function does not tell.

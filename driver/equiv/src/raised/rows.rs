@@ -4,16 +4,12 @@
 use rewright_cfg_skeleton::nest::{Affine, Array, ArrayId, ArrayKind, Constraint, Decider, Item, Nest};
 use std::collections::BTreeSet;
 
-/// Steps of the decision procedure.
-const BUDGET: u64 = 2_000_000;
-
 /// An array has at most so many dimensions.
 const MOST: usize = 4;
 
 /// Gives arrays of arguments further dimensions, where the facts show that they have them.
-pub(super) fn split(nests: [&mut Nest; 2], facts: &[Constraint]) {
+pub(super) fn split(nests: [&mut Nest; 2], facts: &[Constraint], decider: &mut Decider) {
     let [before, after] = nests;
-    let mut decider = Decider::new(BUDGET);
     let is_argument = |array: &Array| matches!(array.kind, ArrayKind::Argument(_));
     let arrays = before.arrays.iter().take_while(|array| is_argument(array)).count().min(after.arrays.len());
     for array in (0..arrays as u32).map(ArrayId) {
@@ -25,7 +21,7 @@ pub(super) fn split(nests: [&mut Nest; 2], facts: &[Constraint]) {
             let fit = lengths.into_iter().find_map(|length| {
                 let mut both = vec![];
                 for nest in [&*before, &*after] {
-                    let mut splitter = Splitter { array, length, decider: &mut decider, given: facts.to_vec() };
+                    let mut splitter = Splitter { array, length, decider: &mut *decider, given: facts.to_vec() };
                     both.push(splitter.items(&nest.items)?);
                 }
                 Some(both)

@@ -6,9 +6,6 @@
 use rewright_cfg_skeleton::nest::affine::Atom;
 use rewright_cfg_skeleton::nest::{Affine, ArrayId, Constraint, Decider, For, Item, Nest, Var};
 
-/// Steps of the decision procedure.
-const BUDGET: u64 = 2_000_000;
-
 /// An access in its loops.
 struct Access<'a> {
     array: ArrayId,
@@ -17,9 +14,8 @@ struct Access<'a> {
 }
 
 /// Whether each cell that the second nest accesses is shown to be one that the first one accesses, where these facts hold.
-pub(super) fn by_rows(before: &Nest, after: &Nest, facts: &[Constraint]) -> bool {
+pub(super) fn by_rows(before: &Nest, after: &Nest, facts: &[Constraint], decider: &mut Decider) -> bool {
     let [first, second] = [before, after].map(accesses);
-    let mut decider = Decider::new(BUDGET);
     second.iter().all(|access| {
         let mut given = facts.to_vec();
         given.extend(domain(&access.loops, &|_| None));
@@ -35,9 +31,8 @@ pub(super) fn by_rows(before: &Nest, after: &Nest, facts: &[Constraint]) -> bool
 
 /// Whether, whenever the second nest accesses an array, the first one is shown to access it in the first iteration of
 /// some loops.
-pub(super) fn whenever(before: &Nest, after: &Nest, facts: &[Constraint]) -> bool {
+pub(super) fn whenever(before: &Nest, after: &Nest, facts: &[Constraint], decider: &mut Decider) -> bool {
     let [first, second] = [before, after].map(accesses);
-    let mut decider = Decider::new(BUDGET);
     second.iter().all(|access| {
         let mut given = facts.to_vec();
         given.extend(domain(&access.loops, &|_| None));

@@ -1,18 +1,18 @@
 //! Functions of our IR as nests: of CLIF, and of our own text.
 
-use super::{Licence, Shown, Subject, decide};
+use super::{Licence, Subject};
 use crate::functions::FunctionVersion;
 use crate::raise::{Accessed, Source};
 use rewright_cfg_skeleton::ir::{Access, Function, InstId, InstKind, Value};
 
-/// Compares two versions.
-pub(crate) fn compare(versions: [FunctionVersion<'_>; 2]) -> Shown {
+/// Asks something of two versions.
+pub(crate) fn with<T>(versions: [FunctionVersion<'_>; 2], ask: impl FnOnce([Subject<'_>; 2], &dyn Licence) -> T) -> T {
     let [first, second] = versions.map(|version| Plain(version.function));
     let [before, after] = [
         Subject { function: first.0, universe: versions[0].universe, source: &first },
         Subject { function: second.0, universe: versions[1].universe, source: &second },
     ];
-    decide([before, after], &Flags([&first, &second]))
+    ask([before, after], &Flags([&first, &second]))
 }
 
 /// A function that promises nothing but what its accesses say.

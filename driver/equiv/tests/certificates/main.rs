@@ -3,6 +3,7 @@
 //! A corrupted certificate counts if a run shows that what it says is false, or that it says nothing of something that is
 //! executed. `REWRIGHT_CORRUPTED=1000` tries so many of each kind.
 
+mod cases;
 mod corrupted;
 mod ran;
 
@@ -14,7 +15,7 @@ use rewright_cfg_skeleton::nest::datapath::NoOracle;
 use rewright_cfg_skeleton::nest::{Assumption, Var};
 use rewright_equiv::nests::{Checker, Rejected};
 use rewright_equiv::{SOLVER, SOLVER_STEPS};
-use rewright_mlir::{Options, Pair, certificates, pairs};
+use rewright_mlir::{Certified, Options, Pair, certificates, pairs};
 use std::collections::BTreeMap;
 
 fn checker() -> Checker {
@@ -39,9 +40,12 @@ impl Versions {
     }
 
     fn certificate(&self) -> Certificate {
-        let found = certificates(&self.before, &self.after, &Options::default(), &mut NoOracle);
-        assert!(found.without.is_empty(), "{:?}\n{}", found.without, self.after);
-        found.certificates.functions.into_iter().next().expect("a certificate")
+        let (_, found) = self.certificates(&Options::default()).pop().expect("a function");
+        found.unwrap_or_else(|reason| panic!("{reason}\n{}", self.after))
+    }
+
+    fn certificates(&self, options: &Options) -> Certified {
+        certificates(&self.before, &self.after, options, &mut NoOracle)
     }
 
     fn check(&self, certificate: &Certificate) -> Result<(), Rejected> {
@@ -49,11 +53,12 @@ impl Versions {
         checker().check(certificate, (&before, &after), &mut pool, &mut NoOracle)
     }
 
-    /// Runs of both versions, after all steps, on small sizes that the precondition allows.
+    /// Runs of both versions, after all steps of the first case, on small sizes that it is about.
     fn runs(&self, certificate: &Certificate) -> Vec<[Ran; 2]> {
         let Pair { mut pool, before, after, .. } = self.pair();
-        let nests = checker().after_steps(certificate, (&before, &after), &mut pool).expect("genuine steps");
-        let conditions = certificate.precondition.iter().map(|text| {
+        let case = &certificate.cases[0];
+        let nests = checker().after_steps((certificate, case), (&before, &after), &mut pool).expect("genuine steps");
+        let conditions = case.precondition.iter().map(|text| {
             text.parse::<Assumption>().expect("a condition").condition(&before.sizes).expect("sizes that there are")
         });
         let conditions: Vec<_> = conditions.collect();
@@ -195,15 +200,16 @@ fn corrupt(all: &[Versions], is_kind: impl Fn(&Reason) -> bool) {
     let genuine: Vec<_> = all.iter().map(|of| (of, of.certificate())).collect();
     let genuine: Vec<_> = genuine.into_iter().map(|(of, found)| (of, of.runs(&found), found)).collect();
     for (of, runs, certificate) in &genuine {
-        assert!(is_kind(&certificate.reason), "{:?}\n{}", certificate.reason, of.after);
+        let reason = &certificate.cases[0].reason;
+        assert!(is_kind(reason), "{reason:?}\n{}", of.after);
         assert_eq!(of.check(certificate), Ok(()), "{}", of.after);
-        assert_eq!(corrupted::wrong(&certificate.reason, runs), None, "{certificate:?}\n{}", of.after);
+        assert_eq!(corrupted::wrong(reason, runs), None, "{certificate:?}\n{}", of.after);
     }
     for _ in 0..wanted * 50 {
         let (of, runs, certificate) = &genuine[rng.random_range(0..genuine.len())];
         let mut other = certificate.clone();
-        let Some(kind) = corrupted::corrupt(&mut other.reason, &mut rng) else { continue };
-        let Some(why) = corrupted::wrong(&other.reason, runs) else { continue };
+        let Some(kind) = corrupted::corrupt(&mut other.cases[0].reason, &mut rng) else { continue };
+        let Some(why) = corrupted::wrong(&other.cases[0].reason, runs) else { continue };
         assert!(of.check(&other).is_err(), "{kind:?} is accepted, but {why}:\n{other:?}\n{}", of.after);
         corrupted += 1;
         *kinds.entry(kind).or_default() += 1;

@@ -5,10 +5,12 @@
 
 use super::{Imported, Importer, Meaning};
 use crate::map::{self, Constraints};
-use crate::parallel;
+use crate::parallel::{self, InOrder};
 use crate::syntax::{Op, Region};
 use rewright_cfg_skeleton::nest::value::Value;
-use rewright_cfg_skeleton::nest::{Affine, Array, ArrayId, ArrayKind, For, If, Item, Parallel, Store, ValueId};
+use rewright_cfg_skeleton::nest::{
+    Affine, Array, ArrayId, ArrayKind, For, If, Item, Parallel, Reduction, Store, ValueId,
+};
 
 /// Bounds of a loop: lower ones, upper ones, step.
 struct Bounds {
@@ -54,19 +56,28 @@ impl Importer<'_> {
 
     /// Loops in one order, of which it is known that there are others.
     pub(super) fn parallel(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
-        let loops = parallel::in_order(op, self.module)?;
-        let arrays = self.nest.arrays.len() as u32;
+        let InOrder { before, loops, reductions } = parallel::in_order(op, self.module)?;
+        before.iter().try_for_each(|op| self.op(op, items))?;
+        let first = self.nest.arrays.len() as u32;
         self.op(&loops, items)?;
-        let own = (arrays..self.nest.arrays.len() as u32).map(ArrayId).collect();
         let mut vars = vec![];
         let mut body = &*items;
         for (name, _) in &self.region(op, 0)?.arguments {
-            // What bounds are made of comes first.
-            let Some(Item::For(x)) = body.last() else { return Err(op.unsupported("its loops are not nested")) };
+            let mut found = body.iter().rev().filter_map(|item| if let Item::For(x) = item { Some(x) } else { None });
+            let x = found.next().ok_or_else(|| op.unsupported("its loops are not nested"))?;
             vars.push((x.var, name.clone()));
             body = &x.body;
         }
-        self.nest.parallel.push(Parallel { vars, own, line: op.line });
+        // Each of the loops first makes a cell for each reduction.
+        let (depth, count) = (vars.len() as u32, reductions.len() as u32);
+        let reductions = (0..).zip(reductions).map(|(n, reduction)| Reduction {
+            cells: (0..depth).map(|level| ArrayId(first + level * count + n)).collect(),
+            by: reduction.by,
+            line: reduction.line,
+        });
+        let reductions = reductions.collect();
+        let own = (first + depth * count..self.nest.arrays.len() as u32).map(ArrayId).collect();
+        self.nest.parallel.push(Parallel { vars, own, reductions, line: op.line });
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Arrays: `affine` and `memref`.
 
 use super::types::Memref;
+use super::views::View;
 use super::{Imported, Importer, Meaning};
 use crate::syntax::Op;
 use rewright_cfg_skeleton::nest::value::Value;
@@ -14,21 +15,21 @@ const MAX_RANK: u32 = 16;
 
 impl Importer<'_> {
     /// The cell of an access: a map in `affine`, plain indices in generic `memref`.
-    fn subscripts(&mut self, op: &Op, array: ArrayId, first: usize, items: &mut Vec<Item>) -> Imported<Vec<Affine>> {
+    fn subscripts(&mut self, op: &Op, view: &View, first: usize, items: &mut Vec<Item>) -> Imported<Vec<Affine>> {
         let operands = &op.operands[first.min(op.operands.len())..];
         let subscripts = match op.attribute("map") {
             Some(_) => self.mapped(op, "map", operands, items)?,
             None => self.affines(op, operands)?,
         };
-        if subscripts.len() != self.nest.array(array).shape.len() {
+        if subscripts.len() != view.shape.len() {
             return Err(op.unsupported("as many subscripts as dimensions are expected"));
         }
-        Ok(subscripts)
+        Ok(view.at(&subscripts))
     }
 
     pub(super) fn load(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
-        let array = self.array(op, 0)?;
-        let subscripts = self.subscripts(op, array, 1, items)?;
+        let view = self.view(op, 0)?;
+        let (array, subscripts) = (view.array, self.subscripts(op, &view, 1, items)?);
         let element = self.nest.array(array).element.clone();
         let value = self.load_cell(array, subscripts, op.line, items);
         let meaning = self.computed(value, element, op.line, items);
@@ -50,15 +51,15 @@ impl Importer<'_> {
     pub(super) fn store(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
         let name = op.operands.first().ok_or_else(|| op.unsupported("no operands"))?;
         let value = self.value(op, name)?;
-        let array = self.array(op, 1)?;
-        let subscripts = self.subscripts(op, array, 2, items)?;
+        let view = self.view(op, 1)?;
+        let (array, subscripts) = (view.array, self.subscripts(op, &view, 2, items)?);
         items.push(Item::Store(Store { array, subscripts, value, line: op.line }));
         Ok(())
     }
 
     pub(super) fn alloc(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
         let ty = op.result_types.first().map_or("", String::as_str);
-        let Memref { shape, element } = Memref::read(ty).map_err(|what| op.unsupported(what))?;
+        let Memref { shape, element, .. } = Memref::read(ty).map_err(|what| op.unsupported(what))?;
         let mut sizes = op.operands.iter();
         let mut extents = vec![];
         for extent in shape {
@@ -94,12 +95,21 @@ impl Importer<'_> {
     }
 
     pub(super) fn dim(&mut self, op: &Op) -> Imported<()> {
-        let array = self.array(op, 0)?;
+        let view = self.view(op, 0)?;
         let axis = op.operands.get(1).map(|name| self.affine(op, name)).transpose()?.and_then(|a| a.as_constant());
-        let axis = axis.and_then(|a| usize::try_from(a).ok()).filter(|a| *a < self.nest.array(array).shape.len());
+        let axis = axis.and_then(|a| usize::try_from(a).ok()).filter(|a| *a < view.shape.len());
         let axis = axis.ok_or_else(|| op.unsupported("the dimension is no constant in range"))?;
+        let extent = match view.shape[axis].clone() {
+            Some(extent) => extent,
+            None => self.extent(op, view.array, axis)?,
+        };
+        self.define_index(op, Some(extent))
+    }
+
+    /// The extent of an array: a size, where its type does not say it.
+    pub(super) fn extent(&mut self, op: &Op, array: ArrayId, axis: usize) -> Imported<Affine> {
         if let Some(extent) = self.nest.array(array).shape[axis].clone() {
-            return self.define_index(op, Some(extent));
+            return Ok(extent);
         }
         let ArrayKind::Argument(position) = self.nest.array(array).kind else {
             return Err(op.unsupported("the extent is not known"));
@@ -111,6 +121,6 @@ impl Importer<'_> {
         }
         let extent = Affine::var(self.size(&name, number, Origin::Extent(position, axis as u32)));
         self.nest.arrays[array.0 as usize].shape[axis] = Some(extent.clone());
-        self.define_index(op, Some(extent))
+        Ok(extent)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Lowered, Lowering, Meaning};
 use crate::import::types::Memref;
-use crate::syntax::{Op, Unsupported};
+use crate::syntax::{Op, Region, Unsupported};
 use std::fmt::Write as _;
 
 /// An access may be to any cell, and traps as Cranelift's accesses to a heap do.
@@ -16,7 +16,11 @@ impl Lowering<'_> {
         (value, ty): (String, &str),
         line: u32,
     ) -> Lowered<Vec<String>> {
-        let Memref { shape, element } = Memref::read(ty).map_err(|e| Unsupported { line, what: e.to_string() })?;
+        let Memref { shape, element, strides } =
+            Memref::read(ty).map_err(|e| Unsupported { line, what: e.to_string() })?;
+        if strides.is_some() {
+            return Err(Unsupported { line, what: format!("our own text has no layouts: `{ty}`") });
+        }
         if size(&element).is_none() {
             return Err(Unsupported { line, what: format!("elements of type `{element}`") });
         }
@@ -62,10 +66,7 @@ impl Lowering<'_> {
             offset = Some(match offset {
                 None => subscript,
                 Some(offset) => {
-                    let extent = match extent.parse::<i128>() {
-                        Ok(number) => self.constant("i64", number),
-                        Err(_) => extent,
-                    };
+                    let extent = self.extent(&extent);
                     let row = self.compute("i64", &format!("imul{{i64}} {offset}, {extent}"));
                     self.compute("i64", &format!("iadd{{i64}} {row}, {subscript}"))
                 }
@@ -95,16 +96,65 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// The same array by a type that says no more of its extents.
+    pub(super) fn cast(&mut self, op: &Op) -> Lowered<()> {
+        let (address, extents, element) = self.array(op, 0)?;
+        let ty = op.result_types.first().map_or("", String::as_str);
+        let (shape, _) = Memref::shape(ty).map_err(|what| op.unsupported(what))?;
+        let says_no_more = shape.len() == extents.len()
+            && shape.iter().zip(&extents).all(|(to, is)| to.is_none_or(|to| to.to_string() == *is));
+        let [name] = op.results.as_slice() else { return Err(op.unsupported("one result is expected")) };
+        if !says_no_more {
+            return Err(op.unsupported("what the type of its result says of extents is not known to hold"));
+        }
+        self.define(&name.clone(), Meaning::Array(address, extents, element));
+        Ok(())
+    }
+
+    /// Loops that copy each cell.
+    pub(super) fn copy(&mut self, op: &Op) -> Lowered<()> {
+        let (_, extents, _) = self.array(op, 0)?;
+        let [from, to] = op.operands.as_slice() else { return Err(op.unsupported("two arrays are expected")) };
+        self.doubt(op, "both arrays may overlap, or have other extents");
+        let made =
+            |name: &str, operands: Vec<String>| Op { name: name.into(), operands, line: op.line, ..Op::default() };
+        let vars: Vec<String> = (0..extents.len()).map(|n| format!("%copied {n}")).collect();
+        let value = "%copied".to_string();
+        let load =
+            Op { results: vec![value.clone()], ..made("memref.load", [vec![from.clone()], vars.clone()].concat()) };
+        let store = made("memref.store", [vec![value, to.clone()], vars.clone()].concat());
+        let mut body = vec![load, store];
+        for (name, number) in [("%copied from", 0), ("%copied by", 1)] {
+            let constant = self.constant("i64", number);
+            self.numbers.insert(constant.clone(), number);
+            self.define(name, Meaning::Value(constant, "index".into()));
+        }
+        for (var, extent) in vars.iter().zip(&extents).rev() {
+            let end = format!("{var} to");
+            let value = self.extent(extent);
+            self.define(&end, Meaning::Value(value, "index".into()));
+            let region = Region { arguments: vec![(var.clone(), "index".into())], ops: body, more: vec![] };
+            let bounds = vec!["%copied from".to_string(), end, "%copied by".to_string()];
+            body = vec![Op { regions: vec![region], ..made("scf.for", bounds) }];
+        }
+        self.ops(&body)
+    }
+
+    /// An extent as a value.
+    fn extent(&mut self, extent: &str) -> String {
+        match extent.parse::<i128>() {
+            Ok(number) => self.constant("i64", number),
+            Err(_) => extent.to_string(),
+        }
+    }
+
     pub(super) fn dim(&mut self, op: &Op) -> Lowered<()> {
         let (_, extents, _) = self.array(op, 0)?;
         let axis = op.operands.get(1).map(|name| self.value(op, name)).transpose()?.map(|(value, _)| value);
         let axis = axis.and_then(|value| self.numbers.get(&value).copied()).and_then(|axis| usize::try_from(axis).ok());
         let extent = axis.and_then(|axis| extents.get(axis)).cloned();
         let extent = extent.ok_or_else(|| op.unsupported("the dimension is no constant in range"))?;
-        let value = match extent.parse::<i128>() {
-            Ok(number) => self.constant("i64", number),
-            Err(_) => extent,
-        };
+        let value = self.extent(&extent);
         self.define_result(op, value, "index")
     }
 }

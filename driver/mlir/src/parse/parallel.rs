@@ -16,7 +16,7 @@ impl Cursor<'_> {
         let steps = if self.accept("step") { self.list()? } else { vec!["1".to_string(); region.arguments.len()] };
         op.attributes.push(("steps".into(), steps.join(", ")));
         if self.accept("reduce") {
-            self.skip_balanced();
+            op.attributes.push(("reductions".into(), self.list()?.join(", ")));
             self.skip(1);
             op.result_types = self.types()?;
         }
@@ -59,13 +59,18 @@ impl Cursor<'_> {
 
     /// `(1, %a, 3)`: the texts.
     fn list(&mut self) -> Parsed<Vec<String>> {
+        self.listed("(", ")")
+    }
+
+    /// The texts between commas, in brackets.
+    pub(super) fn listed(&mut self, open: &str, close: &str) -> Parsed<Vec<String>> {
         let mut found = vec![];
-        self.expect("(")?;
-        while !self.accept(")") {
+        self.expect(open)?;
+        while !self.accept(close) {
             let minus = if self.accept("-") { "-" } else { "" };
             found.push(format!("{minus}{}", self.next().text));
             if !self.accept(",") {
-                self.expect(")")?;
+                self.expect(close)?;
                 break;
             }
         }
@@ -110,12 +115,7 @@ impl Cursor<'_> {
         };
         let mut sizes = vec![];
         for (name, bounds) in [("staticLowerBound", lower), ("staticUpperBound", upper), ("staticStep", step)] {
-            let before = op.operands.len();
-            op.operands.extend(bounds.iter().filter(|bound| bound.starts_with('%')).cloned());
-            sizes.push((op.operands.len() - before).to_string());
-            // A number that no bound is stands for an operand.
-            let numbers = bounds.into_iter().map(|b| if b.starts_with('%') { i64::MIN.to_string() } else { b });
-            op.attributes.push((name.into(), numbers.collect::<Vec<_>>().join(", ")));
+            sizes.push(self.mixed(&mut op, name, bounds).to_string());
         }
         if self.accept("shared_outs") {
             return self.error("`scf.forall`: tensors are not understood");

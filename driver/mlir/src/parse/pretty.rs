@@ -44,6 +44,7 @@ impl Cursor<'_> {
             ("memref", "alloc" | "alloca") => self.alloc(op),
             ("memref", "dealloc") => self.yielded(op),
             ("memref", "dim") => self.yielded(op),
+            ("memref", "subview" | "reinterpret_cast" | "cast" | "copy") => self.view(op),
             ("func", "call") => self.call(op),
             ("arith", "constant") => {
                 op.attributes = self.attributes()?;

@@ -1,0 +1,53 @@
+//! What proofs rest on, and how much is tried.
+
+use super::super::Assumption;
+
+/// What is assumed, and how much work is done.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Accesses of the first nest are in bounds.
+    pub in_bounds: bool,
+    /// Arrays, by the names of two arguments of the first nest, that may overlap. Others do not.
+    pub may_alias: Vec<(String, String)>,
+    /// Arithmetic on `index` is shown not to overflow so many bits. Without, it is assumed not to overflow.
+    pub index_bits: Option<u32>,
+    /// What holds of sizes. Those that speak of a size that a nest does not have are not used there.
+    pub sizes: Vec<Assumption>,
+    /// Steps of the decision procedure.
+    pub budget: u64,
+    /// Loads, stores and iterations per run.
+    pub fuel: u64,
+    /// Mixtures of sizes to run with.
+    pub rounds: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            in_bounds: true,
+            may_alias: vec![],
+            index_bits: None,
+            sizes: vec![],
+            budget: 30_000_000,
+            fuel: 400_000,
+            rounds: 40,
+        }
+    }
+}
+
+/// What proofs rest on.
+#[must_use]
+pub fn assumptions(in_bounds: bool, may_alias: &[(String, String)], index_bits: Option<u32>) -> Vec<String> {
+    let pairs: Vec<String> = may_alias.iter().map(|(a, b)| format!("{a} and {b}")).collect();
+    let but = if pairs.is_empty() { String::new() } else { format!(" (but {} may)", pairs.join(", ")) };
+    let mut assumptions = vec![format!("arrays that are different arguments do not overlap{but}")];
+    if in_bounds {
+        assumptions.push("accesses of the first version are in bounds".into());
+    }
+    assumptions.push(match index_bits {
+        None => "arithmetic on `index` does not overflow".into(),
+        Some(bits) => format!("`index` has at least {bits} bits, and sizes fit {bits} bits"),
+    });
+    assumptions.push("sums and products of floats commute, but for the payload of a NaN".into());
+    assumptions
+}
