@@ -216,7 +216,8 @@ class Function:
             return self.op(f'arith.{name} {self.value(args[0], of)} : {of} to {ty}')
         dialect = 'math' if name in ('absi', 'absf', 'sqrt') else 'arith'
         values = ', '.join([self.value(x, ty) for x in args])
-        return self.op(f'{dialect}.{name} {values} : {ty}')
+        name, _, flag = name.partition('.')
+        return self.op(f'{dialect}.{name} {values}{f" overflow<{flag}>" if flag else ""} : {ty}')
 
 
 def loop(name, ty, e, out=None):
