@@ -45,13 +45,13 @@ pub type Certified = Vec<(String, Result<Certificate, String>)>;
 
 /// Certificates of all functions that are proved to do the same.
 pub fn certificates(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOracle + Send)) -> Certified {
-    let found = pairs(before, after).into_iter().map(|(name, pair)| {
+    let certified = |(name, pair): (String, Result<Pair, String>)| {
         let found = pair.and_then(|Pair { mut pool, mut names, before, after, calls, .. }| {
             Ok((certificate(&mut pool, &mut names, &before, &after, options, oracle)?, calls))
         });
         (name, found)
-    });
-    let mut found: Vec<(String, Result<(Certificate, Vec<String>), String>)> = found.collect();
+    };
+    let mut found: Vec<_> = pairs(before, after).into_iter().map(certified).collect();
     let is_certain = |certificate: &Certificate| certificate.precondition().is_none();
     without_dependent(&mut found, |(certificate, calls)| (is_certain(certificate), calls));
     found.into_iter().map(|(name, found)| (name, found.map(|(certificate, _)| certificate))).collect()
