@@ -139,7 +139,7 @@ fn a_load_goes_where_the_state_is_the_same() {
         assert_eq!(places(&loading("", &load, "")), [0], "{access}");
         assert_eq!(places(&loading("", &load, "store %q, %s, %o @region2")), [0], "{access}");
         // The state is another one in each iteration.
-        for changes in ["store %p, %s, %o @region1", "store %q, %s, %o @region1", "tick"] {
+        for changes in ["store %p, %s, %o @region1", "store %q, %s, %o @region1", "opaque 1 writes ()"] {
             assert_eq!(places(&loading("", &load, changes)), [0u32; 0], "{access}, {changes}");
         }
     }
@@ -153,7 +153,7 @@ fn a_load_passes_what_it_may() {
     assert_eq!(places(&loading(store, &free, "")), [0]);
     assert_eq!(places(&loading(store, &trapping, "")), [0u32; 0]);
     // What it reads need not be there where another thing traps.
-    for traps in ["%d = udiv %s, %i", "store %q, %s, %o @region2 trap=3", "check.trapz %s, 3"] {
+    for traps in ["%d = udiv %s, %i", "store %q, %s, %o @region2 trap=3", "check.trapz %s, 3", "tick"] {
         assert_eq!(places(&loading(traps, &free, "")), [0u32; 0], "{traps}");
     }
     // One that traps with the same code may.

@@ -28,7 +28,7 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
 }
 
 fn moved(check: &MovedCheck) -> String {
-    let what = check.operation.as_ref().map_or("a check".to_string(), |operation| format!("the check of {operation}"));
+    let what = check.operation.as_deref().unwrap_or("a check");
     let from = match (check.places, check.out_of_loop) {
         (1, _) => "ahead of the loop that it was in".to_string(),
         (places, true) => format!("ahead of a loop, in place of {places} times in and behind it"),
