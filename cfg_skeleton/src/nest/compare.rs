@@ -77,7 +77,7 @@ impl Options {
             None => "arithmetic on `index` does not overflow".into(),
             Some(bits) => format!("`index` has at least {bits} bits, and sizes fit {bits} bits"),
         });
-        assumptions.push("sums and products of floats commute, but for the payload of a NaN".into());
+        assumptions.push("where an operation on floats gives a NaN, its sign and payload do not matter".into());
         assumptions
     }
 }
@@ -146,6 +146,7 @@ impl<'a> Comparison<'a> {
             }
         }
         facts.extend(options.index_bits.iter().flat_map(|bits| overflow::of_sizes(&before.sizes, *bits)));
+        oracle.begin();
         let (decider, asked) = (Decider::new(options.budget), Asked::new(oracle));
         Comparison { pool, names, before, after, options, facts, assumed, decider, asked, shown: vec![] }
     }

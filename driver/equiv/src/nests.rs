@@ -77,6 +77,7 @@ impl Checker {
             let what = "certificates do not say that iterations of parallel loops are independent";
             return Err(Rejected::Step(what.into()));
         }
+        oracle.begin();
         let context = context(certificate, before)?;
         let (left, right) = self.after_steps(certificate, (before, after), pool)?;
         match &certificate.reason {

@@ -222,7 +222,8 @@ impl Pair<'_> {
             let is_union = of_sizes.contains(" or ") && !conditions.is_empty();
             conditions.insert(0, if is_union { format!("({of_sizes})") } else { of_sizes });
         }
-        let assumptions = vec!["sums and products of floats commute, but for the payload of a NaN".to_string()];
+        let assumptions =
+            vec!["where an operation on floats gives a NaN, its sign and payload do not matter".to_string()];
         let precondition = (!conditions.is_empty()).then(|| conditions.join(" and "));
         Shown::Proved { tier, precondition, assumptions }
     }
