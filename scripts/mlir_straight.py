@@ -93,9 +93,9 @@ class Code:
             value = self.f.op(f'arith.xori {value}, {self.f.vars_at["x"]} : {ty}')
         self.pools.setdefault(out, []).append(value)
         if wrong:
-            self.f.lines.append(f'  memref.store {value}, %m{out}[%i7] : memref<8x{out}>')
+            self.f.lines.append(f'  memref.store {value}, %m{out}[%i8] : memref<9x{out}>')
         elif self.count % 10 == 4:
-            self.f.lines.append(f'  memref.store {value}, %m{out}[%i{self.count % 7}] : memref<8x{out}>')
+            self.f.lines.append(f'  memref.store {value}, %m{out}[%i{self.count % 7}] : memref<9x{out}>')
         self.count += 1
 
     def text(self, name):
@@ -107,9 +107,9 @@ class Code:
                 values = [self.f.op(f'{op} {a}, {b} : {ty}') for a, b in zip(values[::2], values[1::2])] + values[len(values) & ~1:]
             last += [(value, ty) for value in values]
         if not several:
-            self.f.lines += [f'  memref.store {value}, %m{ty}[%i7] : memref<8x{ty}>' for value, ty in last]
-        arguments = [f'{name}: {ty}' for name, ty in self.arguments] + [f'%m{ty}: memref<8x{ty}>' for ty in sorted(self.pools)]
-        head = [f'  %i{n} = arith.constant {n} : index' for n in range(8)]
+            self.f.lines += [f'  memref.store {value}, %m{ty}[%i7] : memref<9x{ty}>' for value, ty in last]
+        arguments = [f'{name}: {ty}' for name, ty in self.arguments] + [f'%m{ty}: memref<9x{ty}>' for ty in sorted(self.pools)]
+        head = [f'  %i{n} = arith.constant {n} : index' for n in range(9)]
         lines = self.f.lines
         if self.column and self.shape == 'reordered':
             lines = reordered(lines, self.rng)

@@ -125,6 +125,47 @@ fn what_makes_poison_is_not_proved() {
     assert_ne!(verdict("%x: i32, %y: i32", zero, shifted), Kind::Proved);
 }
 
+/// Laws of rounded arithmetic prove what they imply, also where operands are long, and nothing else.
+#[test]
+fn floats_are_proved_by_laws_and_not_by_those_of_reals() {
+    let verdict = |before: &str, after: &str| {
+        let head = "func.func @f(%x: f64, %y: f64, %z: f64) -> f64 {\n%zero = arith.constant 0.0 : f64\n\
+             %minus = arith.constant -0.0 : f64\n%two = arith.constant 2.0 : f64\n%three = arith.constant 3.0 : f64\n\
+             %third = arith.constant 0.3333333333333333 : f64\n%four = arith.constant 4.0 : f64\n\
+             %quarter = arith.constant 0.25 : f64\n";
+        let function = |body: &str| format!("{head}{body}\nreturn %r : f64\n}}\n");
+        let report = validate_with(&function(before), &function(after), &Options::default(), &mut datapaths());
+        report.functions[0].verdict
+    };
+    for (before, after) in [
+        ("%r = arith.mulf %x, %two : f64", "%r = arith.addf %x, %x : f64"),
+        ("%r = arith.divf %x, %four : f64", "%r = arith.mulf %quarter, %x : f64"),
+        ("%r = arith.addf %x, %minus : f64", "%r = arith.subf %x, %zero : f64"),
+        (
+            "%n = arith.negf %y : f64\n%s = arith.addf %n, %x : f64\n%r = arith.mulf %s, %z : f64",
+            "%s = arith.subf %x, %y : f64\n%r = arith.mulf %s, %z : f64",
+        ),
+    ] {
+        assert_eq!(verdict(before, after), Kind::Proved, "{before} / {after}");
+    }
+    for (before, after) in [
+        ("%r = arith.addf %x, %zero : f64", "%r = arith.addf %x, %minus : f64"),
+        ("%r = arith.subf %x, %x : f64", "%r = arith.addf %zero, %zero : f64"),
+        ("%r = arith.divf %x, %three : f64", "%r = arith.mulf %x, %third : f64"),
+        (
+            "%n = arith.negf %x : f64\n%m = arith.negf %y : f64\n%r = arith.addf %n, %m : f64",
+            "%s = arith.addf %x, %y : f64\n%r = arith.negf %s : f64",
+        ),
+        (
+            "%s = arith.addf %x, %y : f64\n%r = arith.addf %s, %z : f64",
+            "%s = arith.addf %y, %z : f64\n%r = arith.addf %x, %s : f64",
+        ),
+        ("%r = arith.divf %x, %y : f64", "%r = arith.divf %y, %x : f64"),
+    ] {
+        assert_ne!(verdict(before, after), Kind::Proved, "{before} / {after}");
+    }
+}
+
 const LOOP: &str = "func.func @f(%n: index, %a: memref<?xi32>, %b: memref<?xi32>) {
   %two = arith.constant 2 : i32
   affine.for %i = 0 to %n {

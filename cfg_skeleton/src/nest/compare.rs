@@ -103,6 +103,7 @@ impl<'a> Comparison<'a> {
             }
         }
         facts.extend(options.index_bits.iter().flat_map(|bits| overflow::of_sizes(&before.sizes, *bits)));
+        oracle.begin();
         let (decider, asked) = (Decider::new(options.budget), Asked::new(oracle));
         let (is_certifying, changes) = (false, <(Changes, Changes)>::default());
         let (shown, cases) = (vec![], vec![]);

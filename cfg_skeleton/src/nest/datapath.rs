@@ -88,6 +88,17 @@ pub enum Means {
 pub trait ValueOracle {
     /// An answer for each question, in order.
     fn answer(&mut self, questions: &[Question]) -> Vec<Answer>;
+
+    /// The same with little work for each question: there may be an answer that is not found.
+    fn answer_quickly(&mut self, questions: &[Question]) -> Vec<Answer> {
+        self.answer(questions)
+    }
+
+    /// Another function begins: what is asked next is about that.
+    fn begin(&mut self) {}
+
+    /// So many values of a function are compared, of how many.
+    fn compared(&mut self, _done: usize, _all: usize) {}
 }
 
 /// Knows nothing.
@@ -100,12 +111,19 @@ impl ValueOracle for NoOracle {
     }
 }
 
-/// An oracle that is asked each question once.
+/// An answer that was given.
+struct Known {
+    answer: Answer,
+    /// Whether only a little work was done for it.
+    quickly: bool,
+}
+
+/// An oracle that is asked each question once, and once more where more work may help.
 pub(crate) struct Asked<'a> {
     /// All answers are yes: what is left differs on samples.
     trusting: bool,
     oracle: Option<&'a mut (dyn ValueOracle + Send)>,
-    known: FxHashMap<Question, Answer>,
+    known: FxHashMap<Question, Known>,
     /// By what means answers that were used are known.
     pub(crate) means: BTreeSet<Means>,
 }
@@ -132,38 +150,64 @@ impl<'a> Asked<'a> {
 
     /// The positions of the questions to which the answer is not yes.
     pub(crate) fn open(&mut self, questions: &[Question]) -> Vec<usize> {
+        self.asked(questions, false)
+    }
+
+    /// The same, where it is only worth a little work.
+    pub(crate) fn open_quickly(&mut self, questions: &[Question]) -> Vec<usize> {
+        self.asked(questions, true)
+    }
+
+    fn asked(&mut self, questions: &[Question], quickly: bool) -> Vec<usize> {
         if self.trusting {
             return vec![];
         }
+        let is_known = |known: &FxHashMap<Question, Known>, question| match known.get(question) {
+            Some(Known { answer: Answer::Equal(_), .. }) => true,
+            Some(of) => quickly || !of.quickly,
+            None => false,
+        };
         let mut new: Vec<Question> = vec![];
         let mut seen = FxHashSet::default();
         for question in questions {
-            if !self.known.contains_key(question) && seen.insert(question) {
+            if !is_known(&self.known, question) && seen.insert(question) {
                 new.push(question.clone());
             }
         }
         if let (false, Some(oracle)) = (new.is_empty(), &mut self.oracle) {
-            let answers = oracle.answer(&new);
+            let answers = if quickly { oracle.answer_quickly(&new) } else { oracle.answer(&new) };
+            let answers = answers.into_iter().map(|answer| Known { answer, quickly });
             self.known.extend(new.into_iter().zip(answers));
         }
-        let is_open = |position: &usize| !matches!(self.known.get(&questions[*position]), Some(Answer::Equal(_)));
-        (0..questions.len()).filter(is_open).collect()
+        (0..questions.len()).filter(|position| self.means_of(&questions[*position]).is_none()).collect()
+    }
+
+    /// Says how far a comparison has come.
+    pub(crate) fn compared(&mut self, done: usize, all: usize) {
+        if let Some(oracle) = &mut self.oracle {
+            oracle.compared(done, all);
+        }
+    }
+
+    /// By what means a question was answered with yes.
+    fn means_of(&self, question: &Question) -> Option<Means> {
+        match self.known.get(question)?.answer {
+            Answer::Equal(means) => Some(means),
+            Answer::Unknown(_) => None,
+        }
     }
 
     /// Notes by what means the answers to these questions are known.
     pub(crate) fn used(&mut self, questions: &[Question]) {
-        let means = questions.iter().filter_map(|question| match self.known.get(question) {
-            Some(Answer::Equal(means)) => Some(*means),
-            _ => None,
-        });
+        let means = questions.iter().filter_map(|question| self.means_of(question)).collect::<Vec<_>>();
         self.means.extend(means);
     }
 
     /// Why there is no answer to a question that was asked.
     pub(crate) fn reason(&self, question: &Question) -> String {
         match self.known.get(question) {
-            Some(Answer::Unknown(reason)) => reason.clone(),
-            Some(Answer::Equal(_)) | None => String::new(),
+            Some(Known { answer: Answer::Unknown(reason), .. }) => reason.clone(),
+            Some(_) | None => String::new(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What operations of `arith` and `math` compute, on bits.
 
 use super::value::Operation;
+use smallvec::SmallVec;
 
 /// A type that can be executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,17 +78,33 @@ pub(crate) fn wrapped(number: i128, width: u32) -> u128 {
 
 /// The result of an operation; `None` is poison.
 pub(crate) fn operate(op: &Operation, operands: &[Option<u128>]) -> Result<Option<u128>, Stop> {
-    let unknown = || Stop::Unknown(format!("`{}` on `{}`", op.name, op.from));
+    operate_on(op, types(op)?, operands)
+}
+
+/// The types of an operation's operands and of its result, where it can be executed.
+pub(crate) fn types(op: &Operation) -> Result<(Scalar, Scalar), Stop> {
     if !op.flags.is_empty() && !["arith.addi", "arith.subi", "arith.muli"].contains(&op.name.as_str()) {
         return Err(Stop::Unknown(format!("`{}` with {}", op.name, op.flags.join(", "))));
     }
-    let from = Scalar::named(&op.from).ok_or_else(unknown)?;
-    let to = Scalar::named(&op.ty).ok_or_else(unknown)?;
+    Scalar::named(&op.from).zip(Scalar::named(&op.ty)).ok_or_else(|| unknown(op))
+}
+
+fn unknown(op: &Operation) -> Stop {
+    Stop::Unknown(format!("`{}` on `{}`", op.name, op.from))
+}
+
+/// The result of an operation between these types; `None` is poison.
+pub(crate) fn operate_on(
+    op: &Operation,
+    (from, to): (Scalar, Scalar),
+    operands: &[Option<u128>],
+) -> Result<Option<u128>, Stop> {
+    let unknown = || unknown(op);
     if op.name == "arith.select" {
         let [condition, then, otherwise] = operands else { return Err(unknown()) };
         return Ok(condition.and_then(|c| if c == 1 { *then } else { *otherwise }));
     }
-    let Some(operands) = operands.iter().copied().collect::<Option<Vec<u128>>>() else { return Ok(None) };
+    let Some(operands) = operands.iter().copied().collect::<Option<SmallVec<[u128; 4]>>>() else { return Ok(None) };
     match (from, operands.as_slice()) {
         (Scalar::Int(width), [a]) => convert(op, *a, width, to).ok_or_else(unknown),
         (Scalar::Int(width), [a, b]) => integer(op, *a, *b, width)?.ok_or_else(unknown),

@@ -2,7 +2,7 @@
 //!
 //! A [`Question`] becomes a unit of two roots. All units of a call are saturated together; two roots in one class are
 //! equal on all values of their leaves. What a solver decides at once, as bit vectors, needs no rules; what rules leave
-//! open is asked of it at length. Packs say what MLIR calls an operation
+//! open is asked of it at length, where it is worth that. Packs say what MLIR calls an operation
 //! (`@mlir("arith.addi")`); one that no pack declares is a function that nobody knows.
 //!
 //! In e-graphs nothing is poison, so a proof there is one only where the second version is certainly no poison when the
@@ -10,6 +10,7 @@
 
 mod operations;
 mod poison;
+mod rounded;
 mod solve;
 mod unit;
 
@@ -27,30 +28,40 @@ const UNITS: usize = 1_000;
 /// Questions that one solver answers; others answer the next ones, at the same time.
 const TOGETHER: usize = 50;
 
+/// Larger questions that are to be answered quickly are not for rules: they make e-graphs grow, and seldom show anything.
+const MAX_TERMS: usize = 40;
+
+/// Solvers that answer at the same time.
+const SOLVERS: usize = 4;
+
 /// Answers questions about values.
 pub struct Datapaths {
     optimiser: Optimiser,
     operations: Operations,
     solving: Solving,
+    /// Those that answer quickly, at the same time.
+    quick: Vec<Solving>,
     progress: Box<dyn Fn(usize, usize) + Send>,
     has_rules: bool,
 }
 
 impl Datapaths {
-    /// With the rules of packs and a solver, which may take so many steps for a question, and twenty times as many for
-    /// all.
+    /// With the rules of packs and a solver. For one function it may take so many steps for questions that it answers at
+    /// length, and four times as many for those that it is to answer quickly and does not; for all functions twenty times
+    /// as many.
     pub fn new(optimiser: Optimiser, solver: Vec<String>, steps: u64) -> Datapaths {
         let operations = Operations::new(&optimiser.program().universe);
         Datapaths {
             optimiser,
             operations,
+            quick: (0..SOLVERS).map(|_| Solving::new(solver.clone(), steps)).collect(),
             solving: Solving::new(solver, steps),
             progress: Box::new(|_, _| ()),
             has_rules: true,
         }
     }
 
-    /// Calls this with how many questions are answered, of how many.
+    /// Calls this with how many values are compared, of how many.
     #[must_use]
     pub fn with_progress(mut self, progress: impl Fn(usize, usize) + Send + 'static) -> Datapaths {
         self.progress = Box::new(progress);
@@ -63,37 +74,51 @@ impl Datapaths {
         Datapaths { has_rules: false, ..self }
     }
 
-    /// What solvers say within a few steps. Floats take them more than rules do.
+    /// What solvers say within a few steps.
     fn at_once(&mut self, questions: &[Question]) -> Vec<Option<Answer>> {
-        let has_rules = self.has_rules;
-        let of = |solving: &mut Solving, question: &Question, operations: &Operations| {
-            if has_rules && question.terms.iter().any(|term| term.ty.starts_with('f')) {
-                return None;
-            }
-            match solving.ask_quickly(question, operations) {
-                Ok(()) => Some(Answer::Equal(Means::Solver)),
-                Err(no @ Unproved::Differ) => Some(Answer::Unknown(format!("solver: {no}"))),
-                Err(Unproved::Open(_)) => None,
-            }
-        };
-        if questions.len() <= TOGETHER {
-            return questions.iter().map(|question| of(&mut self.solving, question, &self.operations)).collect();
-        }
+        let chunks: Vec<&[Question]> = questions.chunks(TOGETHER).collect();
         let operations = &self.operations;
-        let chunks: Vec<_> = questions.chunks(TOGETHER).map(|chunk| (self.solving.another(), chunk)).collect();
-        let answers = chunks.into_par_iter().map(|(mut solving, chunk)| {
-            chunk.iter().map(|question| of(&mut solving, question, operations)).collect::<Vec<_>>()
+        let of = |solving: &mut Solving, question: &Question| match solving.ask_quickly(question, operations) {
+            Ok(()) => Some(Answer::Equal(Means::Solver)),
+            Err(no @ Unproved::Differ) => Some(Answer::Unknown(format!("solver: {no}"))),
+            Err(Unproved::Open(_)) => None,
+        };
+        // Which solver answers what does not depend on how many there is time for.
+        let found = self.quick.par_iter_mut().enumerate().flat_map_iter(|(first, solving)| {
+            let own = (first..chunks.len()).step_by(SOLVERS);
+            own.map(|n| (n, chunks[n].iter().map(|question| of(solving, question)).collect())).collect::<Vec<_>>()
         });
-        answers.collect::<Vec<_>>().concat()
+        let mut found: Vec<(usize, Vec<Option<Answer>>)> = found.collect();
+        found.sort_by_key(|(n, _)| *n);
+        found.into_iter().flat_map(|(_, answers)| answers).collect()
+    }
+
+    /// What is known of questions without much work, by rules of those with no more terms; whether rules could be tried.
+    fn soon(&mut self, questions: &[Question], most: usize) -> (Vec<Option<Answer>>, Result<(), String>) {
+        let mut answers = self.at_once(questions);
+        if !self.has_rules {
+            return (answers, Ok(()));
+        }
+        let is_small = |n: &usize| questions[*n].terms.len() <= most;
+        let open: Vec<usize> = (0..questions.len()).filter(|n| answers[*n].is_none()).filter(is_small).collect();
+        let asked: Vec<Question> = open.iter().map(|n| questions[*n].clone()).collect();
+        let found = match self.by_rules(&asked) {
+            Ok(found) => found,
+            Err(error) => return (answers, Err(error)),
+        };
+        for (n, _) in open.iter().zip(found).filter(|(_, holds)| *holds) {
+            answers[*n] = Some(Answer::Equal(Means::Rules));
+        }
+        (answers, Ok(()))
     }
 
     /// What the solver says of a question that rules leave open.
-    fn at_length(&mut self, question: &Question, rules: &Result<Vec<bool>, String>) -> Answer {
+    fn at_length(&mut self, question: &Question, rules: &Result<(), String>) -> Answer {
         match self.solving.ask(question, &self.operations) {
             Ok(()) => Answer::Equal(Means::Solver),
             Err(reason) => Answer::Unknown(match rules {
-                Ok(_) if !self.has_rules => format!("solver: {reason}"),
-                Ok(_) => format!("no rules show that the values are equal; solver: {reason}"),
+                Ok(()) if !self.has_rules => format!("solver: {reason}"),
+                Ok(()) => format!("no rules show that the values are equal; solver: {reason}"),
                 Err(error) => format!("{error}; solver: {reason}"),
             }),
         }
@@ -118,16 +143,24 @@ impl Datapaths {
 
 impl ValueOracle for Datapaths {
     fn answer(&mut self, questions: &[Question]) -> Vec<Answer> {
-        let mut answers = self.at_once(questions);
-        (self.progress)(answers.iter().flatten().count(), questions.len());
-        let open: Vec<usize> = (0..questions.len()).filter(|n| answers[*n].is_none()).collect();
-        let asked: Vec<Question> = open.iter().map(|n| questions[*n].clone()).collect();
-        let rules = if self.has_rules { self.by_rules(&asked) } else { Ok(vec![false; asked.len()]) };
-        for (position, (n, question)) in open.into_iter().zip(&asked).enumerate() {
-            let by_rules = rules.as_ref().is_ok_and(|found| found[position]);
-            answers[n] = Some(if by_rules { Answer::Equal(Means::Rules) } else { self.at_length(question, &rules) });
-        }
-        (self.progress)(questions.len(), questions.len());
-        answers.into_iter().map(|answer| answer.unwrap_or(Answer::Unknown(String::new()))).collect()
+        let (answers, rules) = self.soon(questions, usize::MAX);
+        let answers = answers.into_iter().zip(questions);
+        answers.map(|(answer, question)| answer.unwrap_or_else(|| self.at_length(question, &rules))).collect()
+    }
+
+    fn answer_quickly(&mut self, questions: &[Question]) -> Vec<Answer> {
+        let (answers, rules) = self.soon(questions, MAX_TERMS);
+        let reason =
+            rules.err().unwrap_or("neither rules nor a few steps of the solver show that they are equal".into());
+        answers.into_iter().map(|answer| answer.unwrap_or_else(|| Answer::Unknown(reason.clone()))).collect()
+    }
+
+    fn begin(&mut self) {
+        self.quick.iter_mut().for_each(Solving::begin);
+        self.solving.begin();
+    }
+
+    fn compared(&mut self, done: usize, all: usize) {
+        (self.progress)(done, all);
     }
 }

@@ -96,6 +96,7 @@ impl Checker {
         if certificate.cases.is_empty() {
             return Err(Rejected::Step("it has no case".into()));
         }
+        oracle.begin();
         certificate.cases.iter().try_for_each(|case| self.case((certificate, case), (before, after), pool, oracle))
     }
 

@@ -149,7 +149,7 @@ fn branches_on_data(items: &[Item]) -> bool {
 
 /// What proofs of nests of our IR rest on.
 fn assumptions() -> Vec<String> {
-    vec!["sums and products of floats commute, but for the payload of a NaN".to_string()]
+    vec!["where an operation on floats gives a NaN, its sign and payload do not matter".to_string()]
 }
 
 /// Two versions as nests.

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 mod samples;
 
 use samples::Sampled;
-pub(super) use samples::{Samples, any, compute, same, stands_for};
+pub(super) use samples::{Samples, Tried, any, compute, same, stands_for};
 
 /// A number of a graph. Operands have smaller ones.
 pub(super) type NodeId = u32;
@@ -107,8 +107,8 @@ impl<'a> Graph<'a> {
     }
 
     /// The first value of a program that the node is.
-    pub(super) fn origin(&self, id: NodeId) -> Option<ValueId> {
-        self.origin.get(id as usize).copied()
+    pub(super) fn origin(&self, id: NodeId) -> ValueId {
+        self.origin[id as usize]
     }
 
     /// The node that stands for this one.

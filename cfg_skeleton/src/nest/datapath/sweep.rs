@@ -4,7 +4,8 @@
 //! part, however long the programs are. A value that is not made like an earlier one, and gives the same on all samples, is
 //! taken to be equal to it, and that is asked; what is made of it is walked as if the answer were yes, and many such
 //! questions are asked at once. At the first no, the walk goes back to that value, and asks a larger part, or another
-//! value. What comes before is known by then, so the walk never goes back further.
+//! value. What comes before is known by then, so the walk never goes back further; what was asked behind it and is no is not
+//! asked again.
 //!
 //! **Invariant**: an answer is about nodes whatever programs read, so it holds however it was come by.
 
@@ -41,11 +42,19 @@ impl Difference {
 /// Questions that are asked at once.
 const BATCH: usize = 2_000;
 
+/// How often what stops a walk is asked at length, and the walk goes on from there.
+const AGAIN: usize = 100;
+
 /// Earlier values that are tried for one.
 const CANDIDATES: usize = 4;
 
-/// From so many answers that are no, and one for as many values, values are only compared where statements need it.
-const MAX_REFUSED: (usize, usize) = (400, 20);
+/// From so many answers that are no, and one for as many values, values are only compared where statements
+/// need it.
+const MAX_REFUSED: (usize, usize) = (400, 2);
+
+/// Where no statement needs it, parts of no more operations are asked, for the nearest earlier value and for others: of
+/// values that end in few, 0 say, many are alike, and large parts show by chance that they may be equal.
+const GUESSED: (usize, usize) = (MAX_OPERATIONS, 16);
 
 /// Where operands are not known to be equal, parts of no more operations may show that what is made of them is.
 const SMALL: usize = 8;
@@ -60,29 +69,19 @@ struct Step {
 /// Why a node is not taken for another one.
 #[derive(Clone)]
 struct Refusal {
-    /// Answers that have been given.when that was asked; nothing where no part is worth to be asked.
+    /// What was answered when that was asked; nothing where no part is worth to be asked.
     reason: Option<String>,
     /// The first two nodes below, of which it is not known.
     culprit: (NodeId, NodeId),
-}
-
-/// An answer of no.
-struct No {
-    /// The part that is asked next.
-    next: Part,
-    /// Answers that have been given.
-    reason: String,
+    /// Parts of more operations were not tried.
+    most: usize,
 }
 
 /// A question that is to be asked.
 struct Pending {
     /// The step that needs it.
     step: usize,
-    /// The second node is to stand for the first one.
-    pair: (NodeId, NodeId),
     question: Question,
-    /// Its part of the graph.
-    part: Part,
 }
 
 /// Two nodes that are not known to be equal, and the statements that need it.
@@ -101,14 +100,14 @@ pub(super) struct Sweep<'a> {
     right: FxHashMap<ValueId, NodeId>,
     /// The node that the second program's value before was taken for.
     last: NodeId,
-    /// Of pairs that were asked in vain: the last answer.
-    answers: FxHashMap<(NodeId, NodeId), No>,
+    /// Questions that were asked in vain, and what was answered: also of what is walked again, which mostly asks the same.
+    noes: FxHashMap<Question, String>,
     refused: FxHashMap<(NodeId, NodeId), Refusal>,
-    /// How many answers were no.
-    noes: usize,
+    /// Whether values of the first program are compared with each other.
+    merges_first: bool,
     pending: Vec<Pending>,
-    /// How many nodes there were before each step since the first pending question.
-    marks: FxHashMap<usize, (usize, NodeId)>,
+    /// Before each step: how many nodes there were, and what the last value was taken for.
+    marks: Vec<(usize, NodeId)>,
 }
 
 impl<'a> Sweep<'a> {
@@ -131,11 +130,11 @@ impl<'a> Sweep<'a> {
             left: FxHashMap::default(),
             right: FxHashMap::default(),
             last: 0,
-            answers: FxHashMap::default(),
+            noes: FxHashMap::default(),
             refused: FxHashMap::default(),
-            noes: 0,
+            merges_first: false,
             pending: vec![],
-            marks: FxHashMap::default(),
+            marks: vec![],
         }
     }
 
@@ -162,54 +161,104 @@ impl<'a> Sweep<'a> {
     }
 
     /// Shows that all pairs are equal.
+    ///
+    /// Values of the first program are compared with each other only where it does not do without: few of them are equal,
+    /// and many are alike by chance. Much work is done only for what stops a walk.
     pub(super) fn run(&mut self, asked: &mut Asked<'_>) -> Result<(), Difference> {
-        let mut next = 0;
+        let mut found = self.walk(0, asked);
+        if found.as_ref().is_err_and(|stop| self.graph.may_stand_for(stop.pair.0, stop.pair.1)) {
+            self.merges_first = true;
+            self.noes.clear();
+            self.go_back(0);
+            found = self.walk(0, asked);
+        }
+        let mut said = None;
+        for _ in 0..AGAIN {
+            let Err(stop) = &found else { break };
+            match self.at_length(stop, asked) {
+                Ok(step) => {
+                    self.go_back(step);
+                    found = self.walk(step, asked);
+                }
+                Err(reason) => {
+                    said = Some(reason);
+                    break;
+                }
+            }
+        }
+        found.map_err(|stop| self.difference(&stop, said.unwrap_or_default()))
+    }
+
+    /// Walks both programs from a step on.
+    fn walk(&mut self, mut next: usize, asked: &mut Asked<'_>) -> Result<(), Stop> {
         loop {
             let mut stop = None;
             while next < self.steps.len() && self.pending.len() < BATCH && stop.is_none() {
                 stop = self.step(next).err();
                 next += 1;
             }
+            asked.compared(next, self.steps.len());
             if let Some(again) = self.ask(asked) {
+                self.go_back(again);
                 next = again;
                 continue;
             }
             match stop {
-                Some(stop) => return Err(self.difference(&stop)),
+                Some(stop) => return Err(stop),
                 None if next == self.steps.len() => return Ok(()),
                 None => {}
             }
         }
     }
 
+    /// Forgets what was found from a step on.
+    fn go_back(&mut self, step: usize) {
+        let Some(&(length, last)) = self.marks.get(step) else { return };
+        self.marks.truncate(step);
+        self.graph.truncate(length);
+        // Numbers from here on will be those of other nodes.
+        self.refused.retain(|pair, _| (pair.0.max(pair.1) as usize) < length);
+        self.last = last;
+    }
+
+    /// Asks at length about what stops a walk. The step that it concerns, if that is shown to be equal, else why not.
+    fn at_length(&mut self, stop: &Stop, asked: &mut Asked<'_>) -> Result<usize, String> {
+        let pair = self.refused.get(&stop.pair).map_or(stop.pair, |refusal| refusal.culprit);
+        let mut said = String::new();
+        if !self.graph.may_stand_for(pair.0, pair.1) {
+            return Err(said);
+        }
+        let mut part = Part::default();
+        while let Some((question, found)) = question(&self.graph, pair, part, usize::MAX) {
+            let question = [question];
+            if asked.open(&question).is_empty() {
+                self.noes.remove(&question[0]);
+                let made = pair.0.max(pair.1) as usize;
+                return Ok(self.marks.partition_point(|(length, _)| *length <= made) - 1);
+            }
+            said = asked.reason(&question[0]);
+            part = found.larger();
+        }
+        Err(said)
+    }
+
     /// Asks what is to be asked; the step to go back to, where an answer is not yes.
     fn ask(&mut self, asked: &mut Asked<'_>) -> Option<usize> {
         let pending = std::mem::take(&mut self.pending);
         let questions: Vec<Question> = pending.iter().map(|p| p.question.clone()).collect();
-        let refused = asked.open(&questions).first().copied();
-        asked.used(&questions[..refused.unwrap_or(questions.len())]);
-        let Some(refused) = refused else {
-            self.marks.clear();
-            return None;
-        };
-        let Pending { step, pair, part, ref question } = pending[refused];
-        self.noes += 1;
-        self.answers.insert(pair, No { next: part.larger(), reason: asked.reason(question) });
-        let (length, last) = self.marks[&step];
-        self.graph.truncate(length);
-        // Numbers from here on will be those of other nodes.
-        let stays = |other: &(NodeId, NodeId)| *other == pair || (other.0.max(other.1) as usize) < length;
-        self.refused.retain(|other, _| stays(other));
-        self.answers.retain(|other, _| stays(other));
-        self.last = last;
-        self.marks.clear();
-        Some(step)
+        let open = asked.open_quickly(&questions);
+        asked.used(&questions[..open.first().copied().unwrap_or(questions.len())]);
+        for n in &open {
+            let question = &pending[*n].question;
+            self.noes.insert(question.clone(), asked.reason(question));
+        }
+        open.first().map(|n| pending[*n].step)
     }
 
     fn step(&mut self, number: usize) -> Result<(), Stop> {
         let Step { left, value } = self.steps[number];
         let length = self.graph.len();
-        self.marks.insert(number, (length, self.last));
+        self.marks.push((length, self.last));
         let id = match left {
             true => self.graph.add_left(value, &self.left),
             false => self.graph.add_right(value, self.renaming, &self.right),
@@ -217,7 +266,8 @@ impl<'a> Sweep<'a> {
         self.graph.sample();
         let is_new = self.graph.len() > length;
         if is_new {
-            let found = matches!(self.graph.get(id), Node::Op(..)).then(|| self.equal(number, id)).flatten();
+            let is_compared = matches!(self.graph.get(id), Node::Op(..)) && (!left || self.merges_first);
+            let found = is_compared.then(|| self.equal(number, id)).flatten();
             match found {
                 Some(other) => self.graph.replace(id, other, left || self.graph.is_defined(other)),
                 None => self.graph.publish(id),
@@ -243,17 +293,25 @@ impl<'a> Sweep<'a> {
         let Step { left, value } = self.steps[number];
         let wanted = self.roots.get(&value).filter(|_| !left).into_iter().flatten();
         let mut candidates: Vec<NodeId> = wanted.filter_map(|(l, _)| self.left.get(l).copied()).collect();
-        if self.noes < MAX_REFUSED.0 + self.steps.len() / MAX_REFUSED.1 {
+        let needed = candidates.len();
+        if self.noes.len() < MAX_REFUSED.0 + self.steps.len() / MAX_REFUSED.1 {
             // Programs do the same in much the same order: what comes next is the first to be tried.
             let alike = self.graph.alike(id);
             let (earlier, later) = alike.split_at(alike.partition_point(|node| *node <= self.last));
             candidates.extend(later.iter().take(CANDIDATES).chain(earlier.iter().rev().take(CANDIDATES)));
         }
-        candidates.into_iter().find(|other| self.take(number, *other, id))
+        candidates.into_iter().enumerate().find_map(|(n, other)| {
+            let most = match n.checked_sub(needed) {
+                None => usize::MAX,
+                Some(0) => GUESSED.0,
+                Some(_) => GUESSED.1,
+            };
+            self.take(number, other, id, most).then_some(other)
+        })
     }
 
     /// Takes an earlier node for a new one, if that may be.
-    fn take(&mut self, number: usize, other: NodeId, id: NodeId) -> bool {
+    fn take(&mut self, number: usize, other: NodeId, id: NodeId, most: usize) -> bool {
         let mut pairs = vec![];
         if self.steps[number].left {
             pairs.push((id, other));
@@ -264,7 +322,7 @@ impl<'a> Sweep<'a> {
         }
         let length = self.pending.len();
         for pair in pairs {
-            if !self.graph.may_stand_for(pair.0, pair.1) || !self.want(number, pair) {
+            if !self.graph.may_stand_for(pair.0, pair.1) || !self.want(number, pair, most) {
                 self.pending.truncate(length);
                 return false;
             }
@@ -273,21 +331,24 @@ impl<'a> Sweep<'a> {
     }
 
     /// Notes a question to be asked; `false` where there is none that may have the answer yes.
-    fn want(&mut self, step: usize, pair: (NodeId, NodeId)) -> bool {
-        if self.refused.contains_key(&pair) {
+    fn want(&mut self, step: usize, pair: (NodeId, NodeId), most: usize) -> bool {
+        if self.refused.get(&pair).is_some_and(|refusal| refusal.most >= most) {
             return false;
         }
-        let first = self.answers.get(&pair).map_or(Part::default(), |no| no.next);
         let refusal = self.below(pair);
-        let most = if refusal.is_some() { SMALL } else { usize::MAX };
-        let Some((question, part)) = question(&self.graph, pair, first, most) else {
-            let reason = self.answers.get(&pair).map(|no| no.reason.clone());
-            let refusal = refusal.unwrap_or(Refusal { reason, culprit: pair });
-            self.refused.insert(pair, refusal);
-            return false;
-        };
-        self.pending.push(Pending { step, pair, question, part });
-        true
+        let size = if refusal.is_some() { SMALL.min(most) } else { most };
+        let (mut first, mut reason) = (Part::default(), None);
+        while let Some((question, part)) = question(&self.graph, pair, first, size) {
+            let Some(said) = self.noes.get(&question) else {
+                self.pending.push(Pending { step, question });
+                return true;
+            };
+            reason = Some(said.clone());
+            first = part.larger();
+        }
+        let refusal = refusal.unwrap_or(Refusal { reason, culprit: pair, most });
+        self.refused.insert(pair, Refusal { most, ..refusal });
+        false
     }
 
     /// Why operands of two like operations, which would have to be equal, are not taken to be, where that was asked: many
@@ -299,7 +360,8 @@ impl<'a> Sweep<'a> {
         if a != b || of_left.len() != of_right.len() {
             return None;
         }
-        let refused = |l: &NodeId, r: &NodeId| self.refused.get(&(*l, *r)).filter(|refusal| refusal.reason.is_some());
+        let found = |pair| self.refused.get(&pair).filter(|refusal| refusal.reason.is_some());
+        let refused = |l: &NodeId, r: &NodeId| found((*l, *r)).or_else(|| found((*r, *l)));
         let straight = of_left.iter().zip(of_right);
         let crossed = of_left.iter().zip(of_right.iter().rev());
         let is_commuted = of_left.len() == 2 && commutes(&self.graph.head(*a).name);
@@ -320,24 +382,25 @@ impl<'a> Sweep<'a> {
                 continue;
             }
             let pair = (left, node);
-            if !self.graph.may_stand_for(left, node) || !self.want(number, pair) {
+            if !self.graph.may_stand_for(left, node) || !self.want(number, pair, usize::MAX) {
                 return Err(Stop { pair, lines });
             }
         }
         Ok(())
     }
 
-    /// What is said of two nodes that are not known to be equal.
-    fn difference(&self, stop: &Stop) -> Difference {
+    /// What is said of two nodes that are not known to be equal; what was said of them last, if anything was.
+    fn difference(&self, stop: &Stop, last: String) -> Difference {
         let refusal = self.refused.get(&stop.pair);
         let (left, right) = refusal.map_or_else(|| self.first_difference(stop.pair), |refusal| refusal.culprit);
         let said = refusal.and_then(|refusal| refusal.reason.clone());
+        let said = if last.is_empty() { said } else { Some(last) };
         let is_asked = said.is_some();
         let reason = said.unwrap_or_else(|| match refusal {
             Some(_) => format!("no {MAX_OPERATIONS} operations that they end in show that two values are equal"),
             None => "two values differ, if what is read may be anything".to_string(),
         });
-        let values = (self.graph.origin(left), self.graph.origin(right));
+        let values = (Some(self.graph.origin(left)), Some(self.graph.origin(right)));
         Difference { lines: stop.lines, reason, is_asked, values }
     }
 

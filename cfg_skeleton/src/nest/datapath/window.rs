@@ -9,7 +9,7 @@
 
 use super::super::input::mix;
 use super::super::value::{Constant, Number, commutes};
-use super::graph::{Graph, Node, NodeId, Samples, any, compute, same, stands_for};
+use super::graph::{Graph, Node, NodeId, Samples, Tried, any, compute, same, stands_for};
 use super::{Question, Term, TermKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -98,7 +98,7 @@ impl<'g, 'a> Window<'g, 'a> {
             let is_due = size <= EACH || size >= tried + tried / 4 || !grown;
             if size >= least && is_due {
                 tried = size;
-                if self.may_hold() {
+                if self.may_hold(Tried::Few) && self.may_hold(Tried::All) {
                     return Some((self.question(), Part { latest: self.latest, size }));
                 }
             }
@@ -167,28 +167,28 @@ impl<'g, 'a> Window<'g, 'a> {
     }
 
     /// Whether the second value may stand for the first one on random values of the cut.
-    fn may_hold(&self) -> bool {
+    fn may_hold(&self, tried: Tried) -> bool {
         let mut values: FxHashMap<NodeId, Samples> = FxHashMap::default();
         for id in self.nodes() {
             let samples = match self.made(id) {
                 Node::Op(head, operands) if self.inner.contains_key(&id) => {
                     let operands: Vec<&Samples> = operands.iter().map(|operand| &values[operand]).collect();
-                    compute(self.graph.head(*head), &operands)
+                    compute(self.graph.head(*head), &operands, tried)
                 }
                 Node::Constant(Constant { number: Number::Bits(bits), .. }) => same(*bits),
-                _ => self.cut_off(id),
+                _ => self.cut_off(id, tried),
             };
             values.insert(id, samples);
         }
         let [left, right] = self.roots;
-        stands_for(self.graph.type_of(left).unwrap_or_default(), &values[&left], &values[&right])
+        stands_for(self.graph.type_of(left).unwrap_or_default(), &values[&left], &values[&right], tried)
     }
 
     /// Anything that the node may be, were it not computed.
-    fn cut_off(&self, id: NodeId) -> Samples {
-        let mut samples = any(self.graph.type_of(id).unwrap_or_default(), mix(u64::from(id)));
+    fn cut_off(&self, id: NodeId, tried: Tried) -> Samples {
+        let mut samples = any(self.graph.type_of(id).unwrap_or_default(), mix(u64::from(id)), tried);
         if !self.graph.is_defined(id) {
-            samples[mix(u64::from(id)) as usize % samples.len()] = None;
+            samples.spoil(mix(u64::from(id)));
         }
         samples
     }

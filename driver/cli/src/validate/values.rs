@@ -43,15 +43,42 @@ impl Values {
     }
 }
 
-impl ValueOracle for Values {
-    fn answer(&mut self, questions: &[Question]) -> Vec<Answer> {
+impl Values {
+    /// What packs and the solver say, once packs are read; why they cannot be.
+    fn ready(&mut self) -> Result<&mut Datapaths, String> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
             None => self.load(),
         };
-        match self.ready.insert(ready) {
+        self.ready.insert(ready).as_mut().map_err(|reason| reason.clone())
+    }
+}
+
+impl ValueOracle for Values {
+    fn answer(&mut self, questions: &[Question]) -> Vec<Answer> {
+        match self.ready() {
             Ok(datapaths) => datapaths.answer(questions),
             Err(reason) => questions.iter().map(|_| Answer::Unknown(reason.clone())).collect(),
+        }
+    }
+
+    fn answer_quickly(&mut self, questions: &[Question]) -> Vec<Answer> {
+        match self.ready() {
+            Ok(datapaths) => datapaths.answer_quickly(questions),
+            Err(reason) => questions.iter().map(|_| Answer::Unknown(reason.clone())).collect(),
+        }
+    }
+
+    fn begin(&mut self) {
+        // Without a question no packs are read.
+        if let Some(Ok(datapaths)) = &mut self.ready {
+            datapaths.begin();
+        }
+    }
+
+    fn compared(&mut self, done: usize, all: usize) {
+        if let Some(Ok(datapaths)) = &mut self.ready {
+            datapaths.compared(done, all);
         }
     }
 }

@@ -50,7 +50,8 @@ fn reached(question: &Question, root: u32, whole: impl Fn(&str) -> bool) -> Vec<
     reached
 }
 
-fn constant(question: &Question, term: u32) -> Option<u128> {
+/// The bits of a constant.
+pub(super) fn constant(question: &Question, term: u32) -> Option<u128> {
     match &question.terms[term as usize].kind {
         TermKind::Constant(Number::Bits(bits)) => Some(*bits),
         _ => None,

@@ -1,6 +1,8 @@
 //! A question to a solver, with poison: is there an input on which the second value may not stand for the first one?
 
 use super::operations::Operations;
+use super::poison::constant;
+use super::rounded;
 use crate::budget::Budget;
 use rewright_cfg_skeleton::nest::datapath::{Question, Term, TermKind};
 use rewright_cfg_skeleton::nest::value::{Number, is_never_poison};
@@ -12,8 +14,17 @@ use std::time::Duration;
 /// The solver's processor time for what is no question.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Steps within which most integer questions are answered: a fifth of a second.
-const QUICK: u64 = 60_000;
+/// Steps within which most questions are answered: a fifth of a second, and of floats twice as much.
+const QUICK: [u64; 2] = [60_000, 100_000];
+
+/// What is known of rounded arithmetic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Floats {
+    /// Its laws ([`rounded`]).
+    Laws,
+    /// What it computes.
+    Exact,
+}
 
 /// A solver, started when it is first asked.
 pub(super) struct Solving {
@@ -24,31 +35,38 @@ pub(super) struct Solving {
 
 impl Solving {
     pub(super) fn new(command: Vec<String>, steps: u64) -> Solving {
-        Solving { command, solver: None, budget: Budget::new(steps) }
+        let mut solving = Solving { command, solver: None, budget: Budget::new(steps) };
+        solving.begin();
+        solving
     }
 
-    /// Another one with the same budget.
-    pub(super) fn another(&self) -> Solving {
-        Solving { command: self.command.clone(), solver: None, budget: self.budget.clone() }
+    /// Another function begins.
+    pub(super) fn begin(&mut self) {
+        self.budget.begin();
     }
 
-    /// The same within a few steps, which are not counted where they are enough.
+    /// The same within a few steps, which are not counted where they are enough. Of rounded arithmetic only laws are known.
     pub(super) fn ask_quickly(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
-        self.ask_within(question, operations, QUICK)
+        self.ask_within(question, operations, quick(question), Floats::Laws)
     }
 
     /// Whether the second value may stand for the first one; else why that is not known.
     pub(super) fn ask(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
-        self.ask_within(question, operations, u64::MAX)
+        self.ask_within(question, operations, u64::MAX, Floats::Exact)
     }
 
-    fn ask_within(&mut self, question: &Question, operations: &Operations, most: u64) -> Result<(), Unproved> {
+    fn ask_within(
+        &mut self,
+        question: &Question,
+        operations: &Operations,
+        most: u64,
+        floats: Floats,
+    ) -> Result<(), Unproved> {
         let mut script = Script::new();
-        let claim = differs(&mut script, question, operations).map_err(Unproved::Open)?;
+        let claim = differs(&mut script, question, operations, floats).map_err(Unproved::Open)?;
         if claim == Expr::FALSE {
             return Ok(());
         }
-        self.budget.begin();
         let limit = self.budget.limit().map_err(|spent| Unproved::Open(spent.to_string()))?;
         let limit = Limit { steps: limit.steps.min(most), ..limit };
         let command = &self.command;
@@ -65,7 +83,7 @@ impl Solving {
             solver.ask_within(&asserted.text, &[], limit).map_err(|error| Unproved::Open(error.to_string()))?;
         let spent = solver.spent();
         solver.forget();
-        if answer != Answer::Unsat || spent.steps.is_none_or(|steps| steps > QUICK) {
+        if answer != Answer::Unsat || spent.steps.is_none_or(|steps| steps > quick(question)) {
             self.budget.charge(spent);
         }
         match answer {
@@ -88,6 +106,11 @@ pub(super) enum Unproved {
     Open(String),
 }
 
+/// Steps for a question that is to be answered quickly.
+fn quick(question: &Question) -> u64 {
+    QUICK[usize::from(question.terms.iter().any(|term| term.ty.starts_with('f')))]
+}
+
 /// Whether the solver knows all that an operation of the question gives. NaNs may be any.
 fn is_exact(question: &Question, operations: &Operations) -> bool {
     question.terms.iter().all(|term| {
@@ -107,14 +130,23 @@ struct Symbolic {
 }
 
 /// The claim that the second value may not stand for the first one.
-fn differs(s: &mut Script, question: &Question, operations: &Operations) -> Result<Expr, String> {
+fn differs(s: &mut Script, question: &Question, operations: &Operations, floats: Floats) -> Result<Expr, String> {
     let mut values: Vec<Symbolic> = vec![];
     for (number, term) in question.terms.iter().enumerate() {
-        let operands = match &term.kind {
-            TermKind::Op { operands, .. } => operands.iter().map(|o| values[*o as usize]).collect(),
-            _ => vec![],
+        let positions = match &term.kind {
+            TermKind::Op { operands, .. } => operands.as_slice(),
+            _ => &[],
         };
-        values.push(symbolic(s, number, term, &operands, operations)?);
+        let operands: Vec<Symbolic> = positions.iter().map(|o| values[*o as usize]).collect();
+        let constants: Vec<Option<u128>> = positions.iter().map(|o| constant(question, *o)).collect();
+        let known = match (floats, format(&term.ty), &term.kind) {
+            (Floats::Laws, Some(format), TermKind::Op { name, .. }) => operations.model(name).and_then(|model| {
+                let bits: Vec<Expr> = operands.iter().map(|o| o.bits).collect();
+                rounded::meaning(s, model, &bits, &constants, format)
+            }),
+            _ => None,
+        };
+        values.push(symbolic(s, number, term, &operands, operations, known)?);
     }
     let (left, right) = (values[question.left as usize], values[question.right as usize]);
     let mut same = vec![s.equal(left.bits, right.bits)];
@@ -131,12 +163,14 @@ fn differs(s: &mut Script, question: &Question, operations: &Operations) -> Resu
     Ok(s.not(stands))
 }
 
+/// The value of a term; `known` are its bits, where they are.
 fn symbolic(
     s: &mut Script,
     number: usize,
     term: &Term,
     operands: &[Symbolic],
     operations: &Operations,
+    known: Option<Expr>,
 ) -> Result<Symbolic, String> {
     let width = width(&term.ty).ok_or_else(|| format!("values of the type {}", term.ty))?;
     match &term.kind {
@@ -153,10 +187,10 @@ fn symbolic(
         TermKind::Op { name, flags, from, .. } => {
             let bits: Vec<Expr> = operands.iter().map(|o| o.bits).collect();
             let model = operations.model(name);
-            let known = model.and_then(|model| meaning(s, model, &bits, width, false));
+            let known = known.or_else(|| Some(meaning(s, model?, &bits, width, false)?.bits));
             let sort = Sort::Bits(width);
             let result = match known {
-                Some(meaning) => meaning.bits,
+                Some(bits) => bits,
                 None => s.unknown(&format!("{name} from {from} to {}", term.ty), &bits, sort),
             };
             let mut poison = match (model, operands) {

@@ -1,16 +1,62 @@
 //! Values of nodes on a few inputs: nodes that differ there are not equal, and the others may be.
 
-use super::super::super::eval::{Scalar, Stop, operate};
+use super::super::super::eval::{Scalar, Stop, operate_on, types};
 use super::super::super::input::{initial, mix};
 use super::super::super::value::{Constant, Number, Operation};
 use super::{Graph, Node, NodeId};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-/// How many inputs.
-const SAMPLES: usize = 16;
+/// How many inputs. Comparisons are mostly true, or mostly false, and few inputs do not tell them apart.
+const SAMPLES: usize = 64;
 
-/// A value on each input; `None` is poison.
-pub(crate) type Samples = [Option<u128>; SAMPLES];
+/// So many inputs tell most values apart.
+const FEW: usize = 8;
+
+/// A value on each input, and which of them are poison. Of wider types than 64 bits it is the low part.
+#[derive(Clone)]
+pub(crate) struct Samples {
+    bits: [u64; SAMPLES],
+    poison: u64,
+}
+
+impl Samples {
+    fn new(of: impl Fn(usize) -> Option<u128>, count: usize) -> Samples {
+        let mut samples = Samples { bits: [0; SAMPLES], poison: 0 };
+        for n in 0..count {
+            match of(n) {
+                Some(bits) => samples.bits[n] = bits as u64,
+                None => samples.poison |= 1 << n,
+            }
+        }
+        samples
+    }
+
+    fn get(&self, n: usize) -> Option<u128> {
+        (self.poison >> n & 1 == 0).then(|| self.bits[n].into())
+    }
+
+    /// The value is poison on an input.
+    pub(crate) fn spoil(&mut self, n: u64) {
+        self.poison |= 1 << (n % SAMPLES as u64);
+    }
+}
+
+/// How many of the inputs are tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tried {
+    Few,
+    All,
+}
+
+impl Tried {
+    fn count(self) -> usize {
+        match self {
+            Tried::Few => FEW,
+            Tried::All => SAMPLES,
+        }
+    }
+}
 
 /// The samples of a graph's nodes.
 #[derive(Default)]
@@ -58,9 +104,9 @@ impl Graph<'_> {
             Node::Constant(Constant { number: Number::Bits(bits), .. }) => same(*bits),
             Node::Op(head, operands) => {
                 let operands: Vec<&Samples> = operands.iter().map(|o| &self.sampled.samples[*o as usize]).collect();
-                compute(self.head(*head), &operands)
+                compute(self.head(*head), &operands, Tried::All)
             }
-            _ => any(self.type_of(id).unwrap_or_default(), u64::from(id) << 20),
+            _ => any(self.type_of(id).unwrap_or_default(), u64::from(id) << 20, Tried::All),
         }
     }
 
@@ -69,61 +115,65 @@ impl Graph<'_> {
         let ty = self.type_of(id)?;
         let scalar = Scalar::named(ty);
         let start = ty.bytes().fold(7, |hash, byte| mix(hash ^ u64::from(byte)));
-        let samples = self.sampled.samples[id as usize].iter();
-        Some(samples.fold(start, |hash, value| {
-            let bits = value.map_or(3, |bits| scalar.map_or(bits, |scalar| scalar.canonical(bits)));
-            mix(hash ^ bits as u64 ^ (bits >> 64) as u64 ^ u64::from(value.is_none()) << 63)
+        let samples = &self.sampled.samples[id as usize];
+        Some((0..SAMPLES).fold(start ^ samples.poison, |hash, n| {
+            let bits = samples.get(n).map_or(3, |bits| scalar.map_or(bits, |scalar| scalar.canonical(bits)));
+            mix(hash ^ bits as u64)
         }))
     }
 
     /// Whether the samples allow that the second node stands for the first one.
     pub(crate) fn may_stand_for(&self, left: NodeId, right: NodeId) -> bool {
         let [l, r] = [left, right].map(|id| &self.sampled.samples[id as usize]);
-        self.type_of(left) == self.type_of(right) && stands_for(self.type_of(left).unwrap_or_default(), l, r)
+        let ty = self.type_of(left);
+        ty == self.type_of(right) && stands_for(ty.unwrap_or_default(), l, r, Tried::All)
     }
 }
 
 /// One value on all inputs.
 pub(crate) fn same(bits: u128) -> Samples {
-    [Some(bits); SAMPLES]
+    Samples { bits: [bits as u64; SAMPLES], poison: 0 }
 }
 
 /// Anything of a type.
-pub(crate) fn any(ty: &str, salt: u64) -> Samples {
-    std::array::from_fn(|n| Some(unknown(ty, salt, n)))
+pub(crate) fn any(ty: &str, salt: u64, tried: Tried) -> Samples {
+    let scalar = Scalar::named(ty);
+    Samples::new(|n| Some(unknown(scalar, salt, n)), tried.count())
 }
 
-fn unknown(ty: &str, salt: u64, n: usize) -> u128 {
+fn unknown(scalar: Option<Scalar>, salt: u64, n: usize) -> u128 {
     let hash = mix(mix(salt) ^ n as u64);
-    Scalar::named(ty).map_or(u128::from(hash), |scalar| initial(n as u64, 0, &[hash as i64], scalar))
+    scalar.map_or(u128::from(hash), |scalar| initial(n as u64, 0, &[hash as i64], scalar))
 }
 
 /// What an operation gives; one that cannot be executed is some function of its operands.
-pub(crate) fn compute(op: &Operation, operands: &[&Samples]) -> Samples {
-    std::array::from_fn(|n| {
-        let values: Vec<Option<u128>> = operands.iter().map(|samples| samples[n]).collect();
-        match operate(op, &values) {
+pub(crate) fn compute(op: &Operation, operands: &[&Samples], tried: Tried) -> Samples {
+    let types = types(op);
+    let of = |n| {
+        let values: SmallVec<[Option<u128>; 4]> = operands.iter().map(|samples| samples.get(n)).collect();
+        match types.clone().and_then(|types| operate_on(op, types, &values)) {
             Ok(value) => value,
             Err(Stop::Undefined(_)) => None,
             Err(Stop::Unknown(_)) => {
                 let names = [&op.name, &op.from, &op.ty].into_iter().chain(&op.flags);
                 let name = names.flat_map(|part| part.bytes()).fold(1, |hash, byte| mix(hash ^ u64::from(byte)));
                 let add = |hash, value: &Option<u128>| match value {
-                    Some(bits) => mix(hash ^ *bits as u64 ^ (bits >> 64) as u64),
+                    Some(bits) => mix(hash ^ *bits as u64),
                     None => mix(hash ^ 1),
                 };
-                Some(unknown(&op.ty, values.iter().fold(name, add), n))
+                Some(unknown(Scalar::named(&op.ty), values.iter().fold(name, add), n))
             }
         }
-    })
+    };
+    Samples::new(of, tried.count())
 }
 
-/// Whether the second value may stand for the first one on all inputs.
-pub(crate) fn stands_for(ty: &str, left: &Samples, right: &Samples) -> bool {
+/// Whether the second value may stand for the first one on these inputs.
+pub(crate) fn stands_for(ty: &str, left: &Samples, right: &Samples, tried: Tried) -> bool {
     let scalar = Scalar::named(ty);
-    left.iter().zip(right).all(|pair| match pair {
+    (0..tried.count()).all(|n| match (left.get(n), right.get(n)) {
         (None, _) => true,
         (Some(_), None) => false,
-        (Some(l), Some(r)) => scalar.map_or(l == r, |scalar| scalar.same(*l, *r)),
+        (Some(l), Some(r)) => l == r || scalar.is_some_and(|scalar| scalar.same(l, r)),
     })
 }
