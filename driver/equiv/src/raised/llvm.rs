@@ -66,7 +66,7 @@ pub(crate) fn each<T>(
         };
         let versions = files.versions(pair);
         let [first, second] = [Text::new(versions[0], before), Text::new(versions[1], after)];
-        first.with(&second, [&universe, &universe_after], &mut |versions, licence| ask(pair, versions, licence))
+        first.with(&second, [&universe, &universe_after], |versions, licence| ask(pair, versions, licence))
     };
     pairs.iter().map(|pair| (*pair, one(*pair))).collect()
 }
@@ -87,7 +87,7 @@ impl<'a> Text<'a> {
         &self,
         after: &Text<'_>,
         universes: [&Universe; 2],
-        ask: &mut dyn FnMut([Subject<'_>; 2], &dyn Licence) -> Result<T, String>,
+        ask: impl FnOnce([Subject<'_>; 2], &dyn Licence) -> Result<T, String>,
     ) -> Result<T, String> {
         headers::compare(self.version, after.version, Some(&after.imported.body))
             .map_err(|reason| reason.to_string())?;
