@@ -52,6 +52,12 @@ pub(super) fn prints(dir: &TempDir, ir: &Path, level: &str) -> String {
     String::from_utf8(run(&mut Command::new(&program)).stdout).unwrap()
 }
 
+/// What a program prints, and the number on its error stream: how often it called its library.
+fn counted(library: &Path, ir: &Path, level: &str) -> (String, u32) {
+    let Output { stdout, stderr, .. } = run_with(library, ir, level);
+    (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap().trim().parse().unwrap())
+}
+
 /// What a program in LLVM IR does with a library in C.
 fn run_with(library: &Path, ir: &Path, level: &str) -> Output {
     let dir = tempfile::tempdir().unwrap();
@@ -220,11 +226,7 @@ fn error_codes_stay_where_they_are_taken() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/llvm/error_codes");
     let pack = folder.join("pack.rw");
     let dir = tempfile::tempdir().unwrap();
-    let runs = |program: &Path, level: &str| {
-        let Output { stdout, stderr, .. } = run_with(&folder.join("library.c"), program, level);
-        let made: u32 = String::from_utf8(stderr).unwrap().trim().parse().unwrap();
-        (String::from_utf8(stdout).unwrap(), made)
-    };
+    let runs = |program: &Path, level: &str| counted(&folder.join("library.c"), program, level);
     let before = lowered(&dir, &folder.join("program.c"), false, false);
     let after = dir.path().join("out.ll");
     let said = rewright(&["opt", "--rules", pack.to_str().unwrap(), "--stats", "-o"], &before, &after);
@@ -256,11 +258,7 @@ fn structures_in_memory_are_values() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/llvm/structures");
     let pack = folder.join("pack.rw");
     let dir = tempfile::tempdir().unwrap();
-    let runs = |program: &Path, level: &str| {
-        let Output { stdout, stderr, .. } = run_with(&folder.join("library.c"), program, level);
-        let made: u32 = String::from_utf8(stderr).unwrap().trim().parse().unwrap();
-        (String::from_utf8(stdout).unwrap(), made)
-    };
+    let runs = |program: &Path, level: &str| counted(&folder.join("library.c"), program, level);
     for debug in [false, true] {
         let before = lowered(&dir, &folder.join("program.c"), false, debug);
         let after = dir.path().join("out.ll");
