@@ -96,7 +96,7 @@ pub struct Parallel {
     pub vars: Vec<(Var, String)>,
     /// Arrays and cells that each iteration has of its own.
     pub own: Vec<ArrayId>,
-    /// What is combined of what iterations give.
+    /// Reductions over its iterations.
     pub reductions: Vec<Reduction>,
     /// Where they are in the source.
     pub line: Line,

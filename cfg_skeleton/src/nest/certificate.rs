@@ -77,7 +77,7 @@ pub struct Case {
     pub reason: Reason,
 }
 
-/// What is done to a version.
+/// Changes that bring a version into the form that the reason is about.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Changes {
@@ -85,7 +85,7 @@ pub struct Changes {
     /// no other from the beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<(u32, u32)>,
-    /// What is done to loops.
+    /// Transformations of loops, in order.
     pub steps: Vec<Step>,
 }
 

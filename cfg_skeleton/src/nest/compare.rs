@@ -66,9 +66,9 @@ struct Comparison<'a> {
     shown: Bounds,
     /// A certificate is wanted: nothing is proved without it.
     is_certifying: bool,
-    /// What was done to both.
+    /// Changes of the first version and of the second one.
     changes: (Changes, Changes),
-    /// What is proved.
+    /// The proof, by cases of a precondition.
     cases: Vec<Case>,
 }
 

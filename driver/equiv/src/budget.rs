@@ -65,14 +65,15 @@ impl Budget {
     /// Takes off what a question has taken.
     pub(super) fn charge(&mut self, Spent { steps, time }: Spent) {
         let by_time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).saturating_mul(PER_SECOND / 1000);
-        let steps = steps.unwrap_or(by_time);
-        self.function = self.function.saturating_sub(steps);
-        self.file = self.file.saturating_sub(steps);
+        self.take(steps.unwrap_or(by_time));
     }
 
     /// Takes off what it has taken to build a question of so many terms, print it and read it.
     pub(super) fn charge_terms(&mut self, terms: usize) {
-        let steps = STEPS_PER_TERM.saturating_mul(terms as u64);
+        self.take(STEPS_PER_TERM.saturating_mul(terms as u64));
+    }
+
+    fn take(&mut self, steps: u64) {
         self.function = self.function.saturating_sub(steps);
         self.file = self.file.saturating_sub(steps);
     }

@@ -1,8 +1,8 @@
-//! What proofs rest on, and how much is tried.
+//! Options of a comparison: assumptions and limits.
 
 use super::super::Assumption;
 
-/// What is assumed, and how much work is done.
+/// Assumptions and limits of a comparison.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Accesses of the first nest are in bounds.
@@ -11,7 +11,7 @@ pub struct Options {
     pub may_alias: Vec<(String, String)>,
     /// Arithmetic on `index` is shown not to overflow so many bits. Without, it is assumed not to overflow.
     pub index_bits: Option<u32>,
-    /// What holds of sizes. Those that speak of a size that a nest does not have are not used there.
+    /// Assumptions about sizes. Those that speak of a size that a nest does not have are not used there.
     pub sizes: Vec<Assumption>,
     /// Steps of the decision procedure.
     pub budget: u64,
@@ -35,7 +35,7 @@ impl Default for Options {
     }
 }
 
-/// What proofs rest on.
+/// The assumptions that a proof under these options rests on.
 #[must_use]
 pub fn assumptions(in_bounds: bool, may_alias: &[(String, String)], index_bits: Option<u32>) -> Vec<String> {
     let pairs: Vec<String> = may_alias.iter().map(|(a, b)| format!("{a} and {b}")).collect();
