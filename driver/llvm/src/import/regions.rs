@@ -14,11 +14,25 @@ use crate::body::{Instruction, Operand, Shape};
 use crate::captures::{captured, holes};
 use crate::module::{Definition, File};
 use rewright_cfg_skeleton::ir::{InstKind, RegionId};
-use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
-/// An object, by name; the rest has none.
-type Object<'a> = Option<&'a str>;
+/// An object, or a pointer that was computed from others. Objects come first, and the rest before all.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+enum Pointer<'a> {
+    Rest,
+    Object(&'a str),
+    Computed(&'a str),
+}
+
+impl<'a> Pointer<'a> {
+    fn name(self) -> &'a str {
+        match self {
+            Pointer::Rest => "rest",
+            Pointer::Object(name) | Pointer::Computed(name) => name,
+        }
+    }
+}
 
 /// Regions of a function, at most: a state of each is known at each place. Those behind it are of the rest.
 const MOST: usize = 16;
@@ -40,34 +54,32 @@ pub(super) fn assign(file: &File, definition: &Definition, imported: &mut Import
         return;
     }
     let made = instructions().filter_map(|i| Some((i.result.as_deref()?, i))).collect();
-    let mut objects = Objects { file, definition, made, known: BTreeMap::new() };
+    let objects = Objects { file, definition, made };
     let mut classes = Classes::default();
-    // By access: one of its objects. The others are in the same class.
-    let mut reached: Vec<(usize, Object<'_>)> = vec![];
+    let (mut reached, mut pointers): (Vec<(usize, Pointer<'_>)>, Vec<Pointer<'_>>) = (vec![], vec![]);
     for (n, instruction) in &accesses {
-        let (addresses, mut found): (Vec<&Operand>, BTreeSet<Object<'_>>) = match &instruction.shape {
-            Shape::Load(address, _) | Shape::Store(_, address, _) => (vec![address], BTreeSet::new()),
-            Shape::Call { args, .. } => (args.iter().collect(), BTreeSet::from([None])),
-            _ => (vec![], BTreeSet::from([None])),
+        let (addresses, first): (Vec<&Operand>, _) = match &instruction.shape {
+            Shape::Load(address, _) | Shape::Store(_, address, _) => (vec![address], objects.of(&address.text)),
+            Shape::Call { args, .. } => (args.iter().collect(), Pointer::Rest),
+            _ => (vec![], Pointer::Rest),
         };
         for address in addresses {
-            found.extend(objects.of(address));
+            let pointer = objects.of(&address.text);
+            classes.join(first, pointer);
+            pointers.push(pointer);
         }
-        let first = found.first().copied().flatten();
-        found.iter().for_each(|other| classes.join(first, *other));
         reached.push((*n, first));
     }
+    let globals = objects.join_computed(&mut classes, pointers);
     let passed = |i| passed(file, i);
     for name in captured(&body.blocks, passed) {
         if objects.is_own(name) {
-            classes.join(None, Some(name));
+            classes.join(Pointer::Rest, Pointer::Object(name));
         }
     }
-    let rest = classes.of(None);
-    if reached.iter().any(|(_, object)| classes.of(*object) == rest) {
-        for name in objects.globals() {
-            classes.join(None, Some(name));
-        }
+    let rest = classes.of(Pointer::Rest);
+    if reached.iter().any(|(_, pointer)| classes.of(*pointer) == rest) {
+        globals.into_iter().for_each(|global| classes.join(Pointer::Rest, global));
     }
     let found = number(&reached, &mut classes);
     for (name, accesses) in found {
@@ -82,11 +94,11 @@ pub(super) fn assign(file: &File, definition: &Definition, imported: &mut Import
 }
 
 /// Names of regions with their accesses, where there are several: first the rest, then the others in order.
-fn number<'a>(reached: &[(usize, Object<'a>)], classes: &mut Classes<'a>) -> Vec<(String, Vec<usize>)> {
-    let rest = classes.of(None);
-    let mut regions: Vec<(Object<'a>, Vec<usize>)> = vec![(rest, vec![])];
-    for (n, object) in reached {
-        let class = classes.of(*object);
+fn number<'a>(reached: &[(usize, Pointer<'a>)], classes: &mut Classes<'a>) -> Vec<(String, Vec<usize>)> {
+    let rest = classes.of(Pointer::Rest);
+    let mut regions: Vec<(Pointer<'a>, Vec<usize>)> = vec![(rest, vec![])];
+    for (n, pointer) in reached {
+        let class = classes.of(*pointer);
         match regions.iter().position(|(other, _)| *other == class) {
             Some(at) => regions[at].1.push(*n),
             None if regions.len() < MOST => regions.push((class, vec![*n])),
@@ -97,7 +109,7 @@ fn number<'a>(reached: &[(usize, Object<'a>)], classes: &mut Classes<'a>) -> Vec
     if regions.len() < 2 {
         return vec![];
     }
-    regions.into_iter().map(|(class, accesses)| (class.unwrap_or("rest").to_string(), accesses)).collect()
+    regions.into_iter().map(|(class, accesses)| (class.name().to_string(), accesses)).collect()
 }
 
 /// Pointers that a call or a return lets others know. Nothing is executed behind a return.
@@ -119,42 +131,59 @@ fn passed<'b>(file: &File, i: &'b Instruction) -> Vec<&'b str> {
     kept.chain(others).collect()
 }
 
-/// What pointers were computed from.
+/// Where pointers come from.
 struct Objects<'a> {
     file: &'a File,
     definition: &'a Definition,
     made: FxHashMap<&'a str, &'a Instruction>,
-    known: BTreeMap<&'a str, BTreeSet<Object<'a>>>,
 }
 
 impl<'a> Objects<'a> {
-    /// The objects that an address may lie in.
-    fn of(&mut self, address: &'a Operand) -> BTreeSet<Object<'a>> {
-        if let Some(known) = self.known.get(address.text.as_str()) {
-            return known.clone();
+    /// The pointer that an operand is.
+    fn of(&self, text: &'a str) -> Pointer<'a> {
+        match self.made.get(text) {
+            _ if self.is_own(text) => Pointer::Object(text),
+            Some(i) if self.operands(i).is_some() => Pointer::Computed(text),
+            Some(_) => Pointer::Rest,
+            None => self.global(text).map_or(Pointer::Rest, Pointer::Object),
         }
-        let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        let mut todo: Vec<&str> = vec![&address.text];
-        while let Some(name) = todo.pop() {
-            if !seen.insert(name) {
+    }
+
+    /// The pointers that one is computed from; `None` where it may lead anywhere.
+    fn operands(&self, i: &'a Instruction) -> Option<Vec<&'a str>> {
+        match &i.shape {
+            Shape::Offset { base, .. } => Some(vec![&base.text]),
+            Shape::Phi(values) => Some(values.iter().map(|(value, _)| value.text.as_str()).collect()),
+            Shape::Plain(operands) if i.opcode == "select" => {
+                Some(operands.iter().skip(1).map(|operand| operand.text.as_str()).collect())
+            }
+            Shape::Plain(operands) if i.opcode == "bitcast" => {
+                Some(operands.iter().map(|operand| operand.text.as_str()).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// Joins pointers with those that they are computed from. Gives the global variables among them all.
+    fn join_computed(&self, classes: &mut Classes<'a>, pointers: Vec<Pointer<'a>>) -> BTreeSet<Pointer<'a>> {
+        let (mut globals, mut seen, mut todo) = (BTreeSet::new(), FxHashSet::default(), pointers);
+        while let Some(pointer) = todo.pop() {
+            if !seen.insert(pointer) {
                 continue;
             }
-            match self.made.get(name).map(|i| (&i.shape, i.opcode.as_str())) {
-                _ if self.is_own(name) => drop(found.insert(Some(name))),
-                Some((Shape::Offset { base, .. }, _)) => todo.push(&base.text),
-                Some((Shape::Phi(values), _)) => todo.extend(values.iter().map(|(value, _)| value.text.as_str())),
-                Some((Shape::Plain(operands), "select")) => {
-                    todo.extend(operands.iter().skip(1).map(|operand| operand.text.as_str()));
+            match pointer {
+                Pointer::Object(name) if name.starts_with('@') => drop(globals.insert(pointer)),
+                Pointer::Computed(name) => {
+                    for operand in self.operands(self.made[name]).into_iter().flatten() {
+                        let from = self.of(operand);
+                        classes.join(pointer, from);
+                        todo.push(from);
+                    }
                 }
-                Some((Shape::Plain(operands), "bitcast")) => {
-                    todo.extend(operands.iter().map(|operand| operand.text.as_str()));
-                }
-                Some(_) => drop(found.insert(None)),
-                None => drop(found.insert(self.global(name))),
+                Pointer::Object(_) | Pointer::Rest => {}
             }
         }
-        self.known.insert(&address.text, found.clone());
-        found
+        globals
     }
 
     /// Is it a pointer to an object of its own?
@@ -174,8 +203,8 @@ impl<'a> Objects<'a> {
         parameter.is_some_and(|p| says(&p.attributes) || p.attributes.iter().any(|word| word.starts_with("byval(")))
     }
 
-    /// The global variable that a constant points into; the rest where it is anything else.
-    fn global(&self, text: &'a str) -> Object<'a> {
+    /// The global variable that a constant points into, if it points into one.
+    fn global(&self, text: &'a str) -> Option<&'a str> {
         let name = match text.strip_prefix("getelementptr") {
             Some(_) => {
                 text.split(", ").find_map(|part| part.strip_prefix("ptr ").filter(|name| name.starts_with('@')))?
@@ -185,31 +214,29 @@ impl<'a> Objects<'a> {
         let is_one = text.matches('@').count() == 1 && self.file.variables.contains(name);
         is_one.then_some(name)
     }
-
-    /// Global variables that are accessed.
-    fn globals(&self) -> Vec<&'a str> {
-        let names: BTreeSet<&str> = self.known.values().flatten().copied().flatten().collect();
-        names.into_iter().filter(|name| name.starts_with('@')).collect()
-    }
 }
 
-/// Sets of objects that are accessed as one.
+/// Sets of pointers that are accessed as one region.
 #[derive(Default)]
 struct Classes<'a> {
-    parents: BTreeMap<Object<'a>, Object<'a>>,
+    parents: FxHashMap<Pointer<'a>, Pointer<'a>>,
 }
 
 impl<'a> Classes<'a> {
-    fn of(&mut self, object: Object<'a>) -> Object<'a> {
-        let mut class = object;
+    fn of(&mut self, pointer: Pointer<'a>) -> Pointer<'a> {
+        let mut class = pointer;
         while let Some(parent) = self.parents.get(&class) {
             class = *parent;
+        }
+        let mut here = pointer;
+        while here != class {
+            here = self.parents.insert(here, class).unwrap_or(class);
         }
         class
     }
 
-    /// The rest stands for what it is joined with.
-    fn join(&mut self, one: Object<'a>, other: Object<'a>) {
+    /// The first of all stands for a set.
+    fn join(&mut self, one: Pointer<'a>, other: Pointer<'a>) {
         let (one, other) = (self.of(one), self.of(other));
         if one != other {
             self.parents.insert(one.max(other), one.min(other));
