@@ -286,7 +286,11 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
         let _ = writeln!(text, "{n:>6}  {reason}");
     }
     for (function, n) in &facts.narrowed {
-        let _ = writeln!(text, "{n:>6}  calls of {function} as far as LLVM knows, and not by what the packs say");
+        let _ = writeln!(
+            text,
+            "{n:>6}  {} of {function} as far as LLVM knows, and not by what the packs say",
+            if *n == 1 { "call" } else { "calls" }
+        );
     }
     for (what, rules) in [("rules behind changes", &facts.changes), ("rules that matched", &facts.rules)] {
         let mut rules: Vec<_> = rules.iter().collect();

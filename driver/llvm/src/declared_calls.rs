@@ -17,14 +17,16 @@ use std::ops::AddAssign;
 pub struct DeclaredCalls {
     /// Those that are what a pack declares.
     pub taken: u64,
-    /// Why others are not.
-    pub refused: BTreeSet<String>,
+    /// Why others are not, and how many for each reason.
+    pub refused: BTreeMap<String, u64>,
 }
 
 impl AddAssign for DeclaredCalls {
     fn add_assign(&mut self, other: Self) {
         self.taken += other.taken;
-        self.refused.extend(other.refused);
+        for (because, calls) in other.refused {
+            *self.refused.entry(because).or_default() += calls;
+        }
     }
 }
 
@@ -57,7 +59,8 @@ pub(super) fn calls<'i>(
             }
         }
         for call in payloads.refused.iter().filter(|call| declared.contains(&call.callee) && !is_library(call)) {
-            calls.entry(call.callee.clone()).or_default().refused.insert(call.because.clone());
+            let refused = &mut calls.entry(call.callee.clone()).or_default().refused;
+            *refused.entry(call.because.clone()).or_default() += 1;
         }
     }
     calls

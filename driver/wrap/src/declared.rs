@@ -3,11 +3,16 @@
 //! What a file calls, LLVM IR tells. Of a macro there is nothing in it, so the preprocessor is asked, where the source
 //! names a function that LLVM IR does not.
 
+use rewright_dsl::diagnostic::count;
 use rewright_llvm::declared_calls::DeclaredCalls;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How much of a macro is shown.
 const SHOWN: usize = 60;
+
+/// How many reasons are given for one function.
+const REASONS: usize = 3;
 
 /// Those of these functions (`@f`) that a source text names.
 pub(super) fn named(functions: Vec<String>, source: &str) -> Vec<String> {
@@ -30,19 +35,35 @@ pub(super) fn macros(functions: &[String], definitions: &str) -> BTreeMap<String
             let shown: String = definition.chars().take(SHOWN).collect();
             let dots = if shown.len() < definition.len() { ".." } else { "" };
             let because = format!("it is a macro (`{shown}{dots}`): declare what that calls");
-            let refused = BTreeSet::from([because]);
+            let refused = BTreeMap::from([(because, 1)]);
             found.insert(function.clone(), DeclaredCalls { taken: 0, refused });
         }
     }
     found
 }
 
-/// What is said of functions of which calls are there, and none is what a pack declares.
+/// What is said of functions of which calls are there that are not what a pack declares.
 pub fn unmatched(calls: &BTreeMap<String, DeclaredCalls>) -> Vec<String> {
-    let unmatched = calls.iter().filter(|(_, calls)| calls.taken == 0 && !calls.refused.is_empty());
-    let text = |(function, calls): (&String, &DeclaredCalls)| {
-        let why: Vec<&str> = calls.refused.iter().map(String::as_str).collect();
-        format!("no call of `{}` is the function that a pack declares: {}", bare(function), why.join("; or "))
+    let unmatched = calls.iter().filter(|(_, calls)| !calls.refused.is_empty());
+    let text = |(function, DeclaredCalls { taken, refused }): (&String, &DeclaredCalls)| {
+        let mut why: Vec<(&str, u64)> = refused.iter().map(|(because, calls)| (because.as_str(), *calls)).collect();
+        why.sort_by_key(|(because, calls)| (Reverse(*calls), *because));
+        let left: u64 = why.iter().skip(REASONS).map(|(_, calls)| calls).sum();
+        let mut shown: Vec<String> = why.iter().take(REASONS).map(|(because, _)| because.to_string()).collect();
+        if left > 0 {
+            shown.push(format!("other reasons, for {}", count(left as usize, "call")));
+        }
+        let all: u64 = taken + why.iter().map(|(_, calls)| calls).sum::<u64>();
+        let which = match taken {
+            0 => "no call".to_string(),
+            _ => format!("{} of {}", all - taken, count(all as usize, "call")),
+        };
+        let verb = match (taken, all - taken) {
+            (0, _) => "is",
+            (_, 1) => "is not",
+            _ => "are not",
+        };
+        format!("{which} of `{}` {verb} the function that a pack declares: {}", bare(function), shown.join("; or "))
     };
     unmatched.map(text).collect()
 }
@@ -74,10 +95,25 @@ mod tests {
     }
 
     #[test]
-    fn one_call_that_is_taken_is_enough() {
-        let calls = |taken, why: &[&str]| DeclaredCalls { taken, refused: why.iter().map(|w| w.to_string()).collect() };
-        let all = [("@a", calls(1, &["x"])), ("@b", calls(0, &["x", "y"])), ("@c", calls(0, &[]))];
+    fn calls_that_are_not_taken_are_counted() {
+        let calls = |taken, why: &[(&str, u64)]| {
+            let refused = why.iter().map(|(because, calls)| (because.to_string(), *calls)).collect();
+            DeclaredCalls { taken, refused }
+        };
+        let all = [
+            ("@a", calls(1, &[("x", 1)])),
+            ("@b", calls(0, &[("x", 1), ("y", 2)])),
+            ("@c", calls(4, &[])),
+            ("@d", calls(3, &[("u", 1), ("v", 2), ("w", 3), ("x", 4)])),
+        ];
         let all = all.into_iter().map(|(name, calls)| (name.to_string(), calls)).collect();
-        assert_eq!(unmatched(&all), ["no call of `b` is the function that a pack declares: x; or y"]);
+        assert_eq!(
+            unmatched(&all),
+            [
+                "1 of 2 calls of `a` is not the function that a pack declares: x",
+                "no call of `b` is the function that a pack declares: y; or x",
+                "10 of 13 calls of `d` are not the function that a pack declares: x; or w; or v; or other reasons, for 1 call",
+            ]
+        );
     }
 }

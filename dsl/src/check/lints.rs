@@ -52,6 +52,7 @@ impl Checker<'_> {
             }
         }
         self.lint_repeated();
+        self.lint_empty_files();
         if faultless {
             self.lint_overloads();
             self.lint_c_functions();
@@ -60,6 +61,19 @@ impl Checker<'_> {
         }
         if faultless && self.files.iter().any(|f| f.root && !f.library) {
             self.lint_declarations();
+        }
+    }
+
+    /// A file without an item.
+    fn lint_empty_files(&mut self) {
+        let empty =
+            self.files.iter().zip(0..).filter(|(file, _)| file.root && !file.broken && file.file.items.is_empty());
+        let empty: Vec<Span> = empty.map(|(_, file)| Span { file, start: 0, end: 0 }).collect();
+        for at in empty {
+            self.report(
+                Diag::lint("RW0516", at, "this file declares nothing", "no rule, function or import follows")
+                    .help("a pack begins with `pack name` and `import std.core`; its rules follow"),
+            );
         }
     }
 

@@ -176,8 +176,9 @@ pub(super) const NAMES: &[Code] = &[
         "An attribute is not one that this item takes, or has other arguments than it takes. Functions take \
          `@model(\"name\")`, `@traps(\"code\", condition)` any number of times, `@link(\"library\", \"symbol\")` for a \
          function of a shared library (where `{}` in the symbol is the length of a list; a third argument, `\"signed\"` or \
-         `\"unsigned\"`, says what integers below 32 bits are in C), and `@frontend(\"name\")` \
-         for the name that any front or back end gives them. Rules take `@approximate(\"what they give up\", 1e-9)`: \
+         `\"unsigned\"`, says what integers below 32 bits are in C), `@frontend(\"name\")` \
+         for the name that any front or back end gives them, and `@unchanging(\"why\")` where what their pointer leads \
+         to never changes. Rules take `@approximate(\"what they give up\", 1e-9)`: \
          by how much their \
          sides may differ, relative to the greater one, can be left out. Types without machine representation take \
          `@sample(make(size, seed), change(it, seed), ..)`, an expression that makes a value for tests and calls that \

@@ -118,6 +118,13 @@ pub(super) const LINTS: &[Code] = &[
          through a pointer have `effects reads(memory)`, those that change something `writes(memory)`, those that make \
          something `allocates(heap)`, and what the outside world sees is `io`. If it is pure, write `pure`.",
     ),
+    code!(
+        "RW0516",
+        "empty file",
+        "this file declares nothing",
+        "A file of rules has no rule, function, type or import: there is nothing to check or to apply. Perhaps its text \
+         was not saved, or stands in another file.",
+    ),
 ];
 
 /// `RW06xx`: examples that do not hold.

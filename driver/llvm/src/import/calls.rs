@@ -236,7 +236,7 @@ fn gives(universe: &Universe, op: OpId, targs: &[Ty], results: &[Option<Ty>]) ->
 fn weight(effects: &Effects) -> u8 {
     weight_of(match () {
         () if effects.is_pure() => OpaqueEffects::Pure,
-        () if effects.is_value() => OpaqueEffects::Observes,
+        () if effects.writes.is_empty() && !effects.io && !effects.diverges => OpaqueEffects::Observes,
         () => OpaqueEffects::Writes,
     })
 }
