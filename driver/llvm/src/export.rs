@@ -135,6 +135,7 @@ pub fn export(
         opaque_types: FxHashMap::default(),
         temporaries: 0,
         lines: vec![],
+        pointers: FxHashMap::default(),
         slots: vec![],
         incoming: BTreeMap::new(),
         declarations: BTreeSet::new(),
@@ -304,6 +305,8 @@ pub(super) struct Exporter<'a> {
     temporaries: u32,
     /// Of the current block.
     lines: Vec<String>,
+    /// What pointers that go under a type of their own are called: LLVM has one type for all.
+    pointers: FxHashMap<Value, String>,
     /// Stack slots for structures.
     slots: Vec<String>,
     /// By target and parameter: what arrives, and from which label.

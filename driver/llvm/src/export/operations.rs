@@ -73,6 +73,12 @@ impl Exporter<'_> {
         let bad = || ExportError::Operands(opcode.to_string());
         let &[result] = inst.results.as_slice() else { return Err(bad()) };
         let native = self.native(result).clone();
+        if let (InstructionForm::Pointer, 1) = (written, inst.args.len()) {
+            // One pointer under two of our types.
+            let same = self.operand(inst, 0, &Type::Ptr)?;
+            self.pointers.insert(result, same);
+            return Ok(());
+        }
         let name = self.raw(result)?;
         let dbg = self.location(inst);
         let text = match (written, inst.args.len()) {
@@ -171,7 +177,6 @@ impl Exporter<'_> {
                 self.declare(&callee, &native, &vec![native.to_string(); 3]);
                 format!("call {native} {callee}({native} {x}, {native} {x}, {native} {y})")
             }
-            (InstructionForm::Pointer, 1) => format!("bitcast ptr {} to ptr", self.operand(inst, 0, &Type::Ptr)?),
             (InstructionForm::Offset, 2) => {
                 let base = self.operand(inst, 0, &Type::Ptr)?;
                 let offset = self.number(inst.args[1]).ok_or_else(bad)?;

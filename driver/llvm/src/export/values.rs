@@ -129,6 +129,9 @@ impl<'a> Exporter<'a> {
 
     /// The name of a value as it is defined.
     pub(super) fn raw(&self, value: Value) -> Result<String, ExportError> {
+        if let Some(name) = self.pointers.get(&value) {
+            return Ok(name.clone());
+        }
         match self.poison.definitions[value.index()] {
             Some(Definition::Param(b, i)) if b == self.function.entry() => {
                 let own = self.definition.parameters.len();
