@@ -7,6 +7,7 @@
 
 pub(super) mod table;
 
+use rewright_llvm::effects::MemoryEffects;
 use rewright_llvm::lex::{Kind, tokens};
 use table::{AnnotationTarget, Says, says};
 
@@ -54,7 +55,7 @@ pub(super) fn implied(annotation: &str, by: &[String]) -> bool {
             ("nocapture", "captures") => other_argument == "none",
             ("captures", "nocapture") => true,
             ("readonly" | "writeonly", "readnone") => true,
-            ("memory", "readnone") => true,
+            ("memory", "readnone" | "memory") => within(argument, other),
             // To free memory is to write.
             ("nofree", "readnone" | "readonly") => true,
             ("nofree", "memory") => ["none", "read"].contains(&other_argument),
@@ -67,10 +68,16 @@ pub(super) fn implied(annotation: &str, by: &[String]) -> bool {
             ("align" | "dereferenceable" | "dereferenceable_or_null" | "dead_on_return", _) => {
                 at_most(argument, other_argument)
             }
-            ("memory" | "captures", _) => argument == other_argument || other_argument == "none",
+            ("captures", _) => argument == other_argument || other_argument == "none",
             _ => normal(argument) == normal(other_argument),
         }
     })
+}
+
+/// Does an attribute limit memory to what is in the parentheses of `memory(..)`, or more?
+fn within(inside: &str, limited: &str) -> bool {
+    let (most, known) = MemoryEffects::parse(inside);
+    known && MemoryEffects::of([limited]).is_some_and(|effects| effects.within(most))
 }
 
 /// Is a number at most another one? Of what is no number, no.
@@ -170,6 +177,9 @@ mod tests {
             (AnnotationTarget::Function, "\"nobody-knows-this\"=\"1\"", "\"nobody-knows-this\"=\"1\"", true),
             (AnnotationTarget::Function, "", "memory(none)", false),
             (AnnotationTarget::Function, "memory(none)", "memory(read)", true),
+            (AnnotationTarget::Function, "memory(argmem: read)", "memory(read, argmem: readwrite)", true),
+            (AnnotationTarget::Function, "memory(read)", "memory(argmem: read)", false),
+            (AnnotationTarget::Function, "memory(write)", "memory(write, errnomem: none)", false),
             (AnnotationTarget::Function, "memory(read)", "nofree", true),
             (AnnotationTarget::Function, "memory(argmem: read)", "nofree", false),
             (AnnotationTarget::Function, "memory(write)", "nofree", false),

@@ -1,5 +1,6 @@
 //! Certificates of functions of LLVM IR that are nests of loops, by name.
 
+use crate::library::with_library;
 use crate::modules::Module;
 use crate::nests::Checker;
 use crate::raised::{self, Accepted};
@@ -56,10 +57,11 @@ fn each<T>(
     mut of: impl FnMut(&str, &Files<'_>, usize) -> Result<T, String>,
 ) -> Result<Found<T>, ValidateError> {
     let after = read(after.to_string())?;
-    let modules = [Module::new(before), Module::new(&after)];
+    let (before, after) = (&*with_library(before), &*with_library(&after));
+    let modules = [Module::new(before), Module::new(after)];
     let mut pairs = FunctionPairs::new(&modules, config);
     let open = std::mem::take(&mut pairs.open);
-    let files = Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: open };
+    let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: open };
     let name = |pair: usize| before.functions[files.pairs[pair].0].name.clone();
     let mut found: Found<T> = (0..files.pairs.len()).map(|pair| (name(pair), of(&name(pair), &files, pair))).collect();
     let others = pairs.verdicts.into_values().filter(|verdict| !verdict.is_proved());

@@ -59,7 +59,8 @@ pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Bod
     check(AnnotationTarget::Function, &was.attributes, &is.attributes, |a| {
         promises.as_ref().is_some_and(|p| p.hold(a))
     })?;
-    check(AnnotationTarget::Result, &was.before, &is.before, of_values).map_err(HeaderError::Result)?;
+    let kept = |a: &str| of_values(a) || promises.as_ref().is_some_and(|p| p.hold_of_result(a));
+    check(AnnotationTarget::Result, &was.before, &is.before, kept).map_err(HeaderError::Result)?;
     for (n, (was, is)) in was.parameters.iter().zip(&is.parameters).enumerate() {
         let kept = |a: &str| of_values(a) || promises.as_ref().is_some_and(|p| p.hold_of_parameter(&is.name, a));
         check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, kept)

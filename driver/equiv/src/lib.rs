@@ -29,6 +29,7 @@ pub mod functions;
 mod headers;
 mod inputs;
 mod interpreted;
+mod library;
 mod literals;
 mod metadata;
 mod modules;
@@ -47,6 +48,7 @@ pub mod verdict;
 pub use certificates::{Found, certificates, check_certificates};
 use clap::ValueEnum;
 use functions::WordInput;
+use library::with_library;
 use modules::{Module, Version};
 pub use raised::Accepted;
 use replay::Input;
@@ -240,14 +242,14 @@ pub fn validate(
     config: &Config,
 ) -> Result<ValidationReport, ValidateError> {
     let after = read(after.to_string())?;
-    let modules = [Module::new(before), Module::new(&after)];
+    let (before, after) = (&*with_library(before), &*with_library(&after));
+    let modules = [Module::new(before), Module::new(after)];
     let only = config.function.as_deref();
     if let Some(name) = only.filter(|name| before.functions.iter().chain(&after.functions).all(|f| f.name != *name)) {
         return Err(ValidateError::Function(name.to_string()));
     }
     let mut found = FunctionPairs::new(&modules, config);
-    let files =
-        Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
+    let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
     let mut evidence: Vec<Evidence> = files.pairs.iter().map(|_| Evidence::default()).collect();
     let mut report = ValidationReport { unchanged: found.unchanged, ..ValidationReport::default() };
     // Of what is beside functions the first part tells.

@@ -3,7 +3,9 @@
 use super::annotations::{has, parts};
 use super::modules::Version;
 use rewright_llvm::body::{Body, Instruction, Operand, Shape};
-use rewright_llvm::effects;
+use rewright_llvm::captures::captured;
+use rewright_llvm::effects::{self, Accesses, MemoryEffects};
+use rewright_llvm::types::Type;
 use rustc_hash::FxHashMap;
 
 /// A version whose body is looked at.
@@ -22,6 +24,8 @@ enum AccessedMemory {
     Argument,
     /// A constant: nobody can tell when it is read.
     Constant,
+    /// A global variable, or what a call has allocated.
+    Object,
     Anywhere,
 }
 
@@ -41,7 +45,8 @@ impl<'a> Promises<'a> {
             }
             "willreturn" | "mustprogress" => self.ends() && all.all(|i| is_local(i) || self.keeps(i, "willreturn")),
             "memory" => {
-                Allowed::new(argument).is_some_and(|allowed| all.all(|i| is_local(i) || self.stays_in(i, allowed)))
+                let (allowed, known) = MemoryEffects::parse(argument);
+                known && all.all(|i| is_local(i) || self.stays_in(i, allowed))
             }
             _ => false,
         }
@@ -73,6 +78,8 @@ impl<'a> Promises<'a> {
                         pointers.extend(i.result.as_deref().filter(|name| !pointers.contains(name)));
                     }
                     Shape::Phi(_) => pointers.extend(i.result.as_deref().filter(|name| !pointers.contains(name))),
+                    Shape::Call { args, .. }
+                        if args.iter().enumerate().all(|(n, arg)| !is(arg) || self.takes(i, n, reads, writes)) => {}
                     _ => return false,
                 }
             }
@@ -93,38 +100,135 @@ impl<'a> Promises<'a> {
         }
     }
 
+    /// Does what is given point to nothing that anybody else knows? It is null, or what a call has allocated.
+    pub(super) fn hold_of_result(&self, annotation: &str) -> bool {
+        if annotation != "noalias" {
+            return false;
+        }
+        let passed = |i: &'a Instruction| match &i.shape {
+            Shape::Call { args, .. } => {
+                let captures = args.iter().enumerate().filter(|(n, _)| !self.is_said_of_argument(i, *n, is_no_capture));
+                captures.map(|(_, arg)| arg.text.as_str()).collect()
+            }
+            _ => vec![],
+        };
+        let captured = captured(&self.body.blocks, passed);
+        let returned = self.body.blocks.iter().flat_map(|block| &block.instructions);
+        let mut returned = returned.filter_map(|i| match &i.shape {
+            Shape::Return(value) => value.as_ref(),
+            _ => None,
+        });
+        returned.all(|value| {
+            let fresh = |name: &str| self.made.get(name).is_some_and(|i| self.allocates(i)) && !captured.contains(name);
+            self.roots(&value.text).into_iter().all(|name| name == "null" || fresh(name))
+        })
+    }
+
+    /// Does a call give memory that nothing else points to?
+    fn allocates(&self, i: &Instruction) -> bool {
+        let Shape::Call { callee: Some(callee), .. } = &i.shape else { return false };
+        let declared = self.version.module.function(callee).map_or(&[][..], |declared| &declared.before);
+        i.flags.iter().chain(declared).any(|attribute| attribute == "noalias")
+    }
+
+    /// Does a call do no more with what an argument points to than read or write it, if that is allowed?
+    fn takes(&self, i: &Instruction, n: usize, reads: bool, writes: bool) -> bool {
+        let Shape::Call { callee: Some(callee), attributes, in_memory, bundles: false, .. } = &i.shape else {
+            return false;
+        };
+        let said = effects::attributes(self.version.file(), Some(callee), attributes).concat();
+        let done = MemoryEffects::of(said.iter().map(String::as_str)).unwrap_or(MemoryEffects::ALL).arguments;
+        let says = |word: &str| self.is_said_of_argument(i, n, |attribute| attribute == word);
+        let is_read = done.reads && !says("writeonly") && !says("readnone");
+        let is_written = done.writes && !says("readonly") && !says("readnone");
+        in_memory.is_empty()
+            && self.is_said_of_argument(i, n, is_no_capture)
+            && (reads || !is_read)
+            && (writes || !is_written)
+    }
+
+    /// Is something said of an argument, by the call or by its function?
+    fn is_said_of_argument(&self, i: &Instruction, n: usize, said: impl Fn(&String) -> bool) -> bool {
+        let Shape::Call { callee, promises, .. } = &i.shape else { return false };
+        let declared = callee.as_ref().and_then(|callee| self.version.module.function(callee));
+        let declared = declared.and_then(|declared| declared.parameters.get(n)).map(|parameter| &parameter.attributes);
+        promises.get(n).into_iter().chain(declared).flatten().any(said)
+    }
+
     /// Does it access what it is allowed to?
-    fn stays_in(&self, i: &Instruction, allowed: Allowed) -> bool {
+    fn stays_in(&self, i: &Instruction, allowed: MemoryEffects) -> bool {
         match &i.shape {
-            Shape::Load(from, access) => access.plain && allowed.at(self.place(from)).0,
-            Shape::Store(_, to, access) => access.plain && allowed.at(self.place(to)).1,
-            Shape::Call { callee: Some(callee), attributes, bundles: false, .. } => {
+            Shape::Load(from, access) => access.plain && self.is_allowed(from, READS, allowed),
+            Shape::Store(_, to, access) => access.plain && self.is_allowed(to, WRITES, allowed),
+            Shape::Call { callee: Some(callee), attributes, args, in_memory, bundles: false, .. }
+                if in_memory.is_empty() =>
+            {
                 let said = effects::attributes(self.version.file(), Some(callee), attributes).concat();
-                let says = |wanted: &str| said.iter().any(|a| a == wanted);
-                says("memory(none)") || (says("memory(read)") && allowed.reads_all())
+                let Some(done) = MemoryEffects::of(said.iter().map(String::as_str)) else { return false };
+                let pointers = || args.iter().filter(|arg| matches!(arg.ty, Type::Ptr));
+                let others = args.iter().all(|arg| matches!(arg.ty, Type::Ptr | Type::Int(_) | Type::Word(_)));
+                done.inaccessible.within(allowed.inaccessible)
+                    && done.others.within(allowed.others.and(allowed.arguments))
+                    && (done.arguments == NOTHING
+                        || others && pointers().all(|pointer| self.is_allowed(pointer, done.arguments, allowed)))
             }
             _ => false,
         }
     }
 
-    /// Where a pointer points, as far as sums show.
-    fn place(&self, pointer: &Operand) -> AccessedMemory {
-        let mut name = pointer.text.as_str();
-        // Code that nothing reaches may have sums of each other.
-        for _ in 0..self.made.len() + 1 {
-            if self.version.definition.parameters.iter().any(|p| p.name == name) {
-                return AccessedMemory::Argument;
+    /// May what a pointer points to be accessed like this?
+    fn is_allowed(&self, pointer: &Operand, accesses: Accesses, allowed: MemoryEffects) -> bool {
+        self.roots(&pointer.text).into_iter().all(|name| match self.place(name) {
+            AccessedMemory::Slot => true,
+            AccessedMemory::Constant => !accesses.writes,
+            AccessedMemory::Argument => accesses.within(allowed.arguments),
+            AccessedMemory::Object => accesses.within(allowed.others),
+            AccessedMemory::Anywhere => accesses.within(allowed.arguments.and(allowed.others)),
+        })
+    }
+
+    /// What a pointer is computed from by sums and choices.
+    pub(super) fn roots<'n>(&'n self, pointer: &'n str) -> Vec<&'n str> {
+        let (mut found, mut seen) = (vec![], vec![pointer]);
+        let mut at = 0;
+        while let Some(name) = seen.get(at).copied() {
+            at += 1;
+            let from: Vec<&str> = match self.made.get(name) {
+                Some(i) => match &i.shape {
+                    Shape::Offset { base, .. } => vec![&base.text],
+                    Shape::Phi(values) => values.iter().map(|(value, _)| value.text.as_str()).collect(),
+                    Shape::Plain(operands) if i.opcode == "select" => {
+                        operands.iter().skip(1).map(|value| value.text.as_str()).collect()
+                    }
+                    _ => vec![],
+                },
+                None => vec![],
+            };
+            if from.is_empty() {
+                found.push(name);
             }
-            if self.version.module.variable(name).is_some_and(|(global, _)| global.constant) {
-                return AccessedMemory::Constant;
-            }
-            match self.made.get(name).map(|i| &i.shape) {
-                Some(Shape::Offset { base, .. }) => name = &base.text,
-                Some(Shape::Alloca(_)) => return AccessedMemory::Slot,
-                _ => return AccessedMemory::Anywhere,
+            for name in from {
+                if !seen.contains(&name) {
+                    seen.push(name);
+                }
             }
         }
-        AccessedMemory::Anywhere
+        found
+    }
+
+    /// What a pointer that is not computed from others points to.
+    fn place(&self, name: &str) -> AccessedMemory {
+        if self.version.definition.parameters.iter().any(|p| p.name == name) {
+            return AccessedMemory::Argument;
+        }
+        if let Some((global, _)) = self.version.module.variable(name) {
+            return if global.constant { AccessedMemory::Constant } else { AccessedMemory::Object };
+        }
+        match self.made.get(name) {
+            Some(i) if matches!(i.shape, Shape::Alloca(_)) => AccessedMemory::Slot,
+            Some(i) if self.allocates(i) => AccessedMemory::Object,
+            _ => AccessedMemory::Anywhere,
+        }
     }
 
     /// No block leads back to an earlier one in the text: LLVM prints what it can that way, and so nothing runs for
@@ -137,46 +241,12 @@ impl<'a> Promises<'a> {
     }
 }
 
-/// What `memory(...)` allows: reads and writes, of what arguments point to and of all else.
-#[derive(Clone, Copy)]
-struct Allowed {
-    argument: (bool, bool),
-    elsewhere: (bool, bool),
-}
+const NOTHING: Accesses = Accesses { reads: false, writes: false };
+const READS: Accesses = Accesses { reads: true, writes: false };
+const WRITES: Accesses = Accesses { reads: false, writes: true };
 
-impl Allowed {
-    fn new(text: &str) -> Option<Allowed> {
-        let access = |word: &str| match word {
-            "none" => Some((false, false)),
-            "read" => Some((true, false)),
-            "write" => Some((false, true)),
-            "readwrite" => Some((true, true)),
-            _ => None,
-        };
-        let mut allowed = Allowed { argument: (false, false), elsewhere: (false, false) };
-        for part in text.split(',').map(str::trim) {
-            match part.split_once(':') {
-                None => allowed = Allowed { argument: access(part)?, elsewhere: access(part)? },
-                Some(("argmem", word)) => allowed.argument = access(word.trim())?,
-                // A function that can be seen accesses nothing that cannot.
-                Some(_) => {}
-            }
-        }
-        Some(allowed)
-    }
-
-    fn at(self, place: AccessedMemory) -> (bool, bool) {
-        match place {
-            AccessedMemory::Slot => (true, true),
-            AccessedMemory::Constant => (true, false),
-            AccessedMemory::Argument => self.argument,
-            AccessedMemory::Anywhere => (self.argument.0 && self.elsewhere.0, self.argument.1 && self.elsewhere.1),
-        }
-    }
-
-    fn reads_all(self) -> bool {
-        self.argument.0 && self.elsewhere.0
-    }
+fn is_no_capture(attribute: &String) -> bool {
+    matches!(attribute.as_str(), "nocapture" | "captures(none)")
 }
 
 /// Does it concern nobody but the function?

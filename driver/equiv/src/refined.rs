@@ -14,6 +14,7 @@
 //!
 //! **Invariant**: an answer against the second version is no refutation: it is an input to be replayed.
 
+mod allocations;
 mod facts;
 mod inputs;
 mod lanes;
@@ -113,7 +114,9 @@ fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     let [old, new] = versions.map(|v| body::read(v.file(), v.definition).map_err(NotModelled::from));
     let bodies = [old?, new?];
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
-    Ok(bodies)
+    let unseen = allocations::without_unseen(versions, &bodies);
+    let [old, new] = bodies;
+    Ok([unseen.unwrap_or(old), new])
 }
 
 /// Is a question not too large yet?

@@ -63,8 +63,13 @@ fn returned_refines(s: &mut Script, was: Value, is: Value, ty: &Type) -> Expr {
         equal.push(s.and(&nans));
     }
     let mut equal = s.or(&equal);
-    if let (Some(was), Some(is)) = (was.origin, is.origin) {
-        let one = s.equal(was, is);
+    if let (Some(was), Some(is), bits) = (was.origin, is.origin, is.bits) {
+        // A null that is computed may stand for one that is written.
+        let nowhere = s.bits(64, 0);
+        let (one, none, some) = (s.equal(was, is), s.equal(was, nowhere), s.nonzero(bits));
+        let null = s.not(some);
+        let written = s.and(&[none, null]);
+        let one = s.or(&[one, written]);
         equal = s.and(&[equal, one]);
     }
     value_refines(s, was.poison, is.poison, equal)

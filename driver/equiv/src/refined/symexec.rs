@@ -37,6 +37,7 @@ use crate::not_modelled::NotModelled;
 use crate::replay::Layout;
 pub(super) use annotated::Keys;
 pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
+pub(super) use blocks::length as block_length;
 pub(super) use calls::is_arithmetic;
 pub(super) use object::{Kind, Object, apart, within};
 use order::order;

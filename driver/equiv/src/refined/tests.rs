@@ -1,5 +1,6 @@
 //! Pairs of functions of which one refines the other, or does not.
 
+mod allocations;
 mod lanes;
 mod objects;
 

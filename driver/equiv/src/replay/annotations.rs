@@ -5,7 +5,6 @@
 //! all the more.
 
 use super::choice::{Kind, OpResult, RefinementSide, Stop, undefined, unsupported};
-use super::effects::Effects;
 use super::machine::Machine;
 use super::memory::Memory;
 use super::value::{Atom, Lane, Object, Pointer, Value};
@@ -14,6 +13,7 @@ use crate::annotations::{numbers, parts};
 use crate::not_modelled::NotModelled;
 use rewright_llvm::body::Instruction;
 use rewright_llvm::cursor::Cursor;
+use rewright_llvm::effects::MemoryEffects;
 use rewright_llvm::lex::tokens;
 use rewright_llvm::module::Definition;
 use rewright_llvm::types::{self, Type};
@@ -68,15 +68,17 @@ impl<'a> Machine<'a> {
         if definition.attributes.iter().any(|attribute| attribute == "noreturn") {
             return undefined(format!("{} returns", definition.name));
         }
-        let effects = Effects::of(definition.attributes.iter().map(String::as_str));
+        let said = definition.attributes.iter().map(String::as_str);
+        let effects = MemoryEffects::of(said).unwrap_or(MemoryEffects::ALL);
         let done: BTreeSet<(Object, bool)> = self.accesses[entered.accesses..].iter().copied().collect();
         for (accessed, writes) in &done {
             let mut allowed = if entered.objects.contains(accessed) { effects.arguments } else { effects.others };
             if self.chooser.side == RefinementSide::After {
-                allowed = [0, 1].map(|i| effects.arguments[i] || effects.others[i]);
+                allowed = effects.arguments.or(effects.others);
             }
             let constant = self.memory.objects.get(accessed).is_some_and(|cells| cells.constant);
-            if !allowed[usize::from(*writes)] && !constant {
+            let is_allowed = if *writes { allowed.writes } else { allowed.reads };
+            if !is_allowed && !constant {
                 return undefined(format!("{} accesses memory that it says it does not", definition.name));
             }
         }

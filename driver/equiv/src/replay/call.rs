@@ -6,7 +6,7 @@
 
 use super::behaviour::Event;
 use super::choice::{RefinementSide, Stop, unsupported};
-use super::effects::{Effects, is_harmless_of_function};
+use super::effects::is_harmless_of_function;
 use super::float::Format;
 use super::input::Answer;
 use super::machine::{Frame, Machine};
@@ -16,7 +16,7 @@ use crate::annotations::parts;
 use crate::annotations::table::{AnnotationTarget, Runs, runs};
 use crate::inputs::hash;
 use rewright_llvm::body::{Instruction, Operand, Shape};
-use rewright_llvm::effects;
+use rewright_llvm::effects::{self, MemoryEffects};
 use rewright_llvm::module::Definition;
 use rewright_llvm::types::Type;
 use std::collections::BTreeMap;
@@ -135,7 +135,7 @@ impl<'a> Machine<'a> {
         if let Some(open) = attributes.iter().find(unknown) {
             return unsupported(format!("{}, which is `{open}`", called.callee));
         }
-        let effects = Effects::of(attributes.iter().copied());
+        let limits = MemoryEffects::of(attributes.iter().copied());
         for (n, (ty, value)) in called.arguments.iter_mut().enumerate() {
             let parameter = declared.and_then(|declared| declared.parameters.get(n));
             let said: Vec<&str> = parameter.iter().flat_map(|p| &p.attributes).map(String::as_str).collect();
@@ -147,15 +147,17 @@ impl<'a> Machine<'a> {
         }
         let said: Vec<&str> =
             declared.iter().flat_map(|d| &d.before).chain(&instruction.flags).map(String::as_str).collect();
-        let result = match (effects.limited, effects.others[1] || effects.inaccessible) {
-            (false, _) => self.noticed(instruction, &called, &said)?,
+        let result = match limits {
+            None => self.noticed(instruction, &called, &said)?,
             // In which order calls may be that change different things is not modelled.
-            (true, true) => return unsupported(format!("{}, which changes only some memory", called.callee)),
-            (true, false) => self.silent(instruction, &called, &said)?,
+            Some(limits) if limits.others.writes || limits.inaccessible.writes => {
+                return unsupported(format!("{}, which changes only some memory", called.callee));
+            }
+            Some(_) => self.silent(instruction, &called, &said)?,
         };
         if attributes.contains(&"noreturn") {
             let always = declared_attributes.iter().any(|attribute| attribute == "noreturn");
-            return match self.world.never_returns(called.callee) && always && !effects.limited {
+            return match self.world.never_returns(called.callee) && always && limits.is_none() {
                 true => Err(Stop::Ends),
                 false => unsupported(format!("{}, which does not always return", called.callee)),
             };

@@ -1,14 +1,13 @@
 //! What both versions of a function are run in: the input, and names of what lies outside.
 
 use super::choice::Stop;
-use super::effects::Effects;
 use super::input::{Bytes, Cell, Datum, Input, InputAddress, Scalar};
 use super::layout::{Layout, LayoutError};
 use super::memory::Byte;
 use super::program::Program;
 use super::value::{Lane, Object, Pointer, Value, ones};
 use rewright_llvm::body::Shape;
-use rewright_llvm::effects;
+use rewright_llvm::effects::{self, MemoryEffects};
 use rewright_llvm::module::Definition;
 use rewright_llvm::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,7 +81,7 @@ impl Names {
 
 /// Functions of which some calls are allowed to do more than others: what one call promises holds for its callee.
 fn called_differently(programs: [&Program<'_>; 2]) -> BTreeSet<String> {
-    let mut seen: BTreeMap<String, (Effects, bool)> = BTreeMap::new();
+    let mut seen: BTreeMap<String, (Option<MemoryEffects>, bool)> = BTreeMap::new();
     let mut different = BTreeSet::new();
     for program in programs {
         let bodies = program.functions.values().filter_map(|(_, body)| body.as_ref().ok());
@@ -92,7 +91,7 @@ fn called_differently(programs: [&Program<'_>; 2]) -> BTreeSet<String> {
             let own = attributes.get(instruction.flags.len()..).unwrap_or_default();
             let lists = effects::attributes(program.file, Some(callee), own);
             let said = || lists.iter().flatten().map(String::as_str);
-            let allowed = (Effects::of(said()), said().any(|attribute| attribute == "noreturn"));
+            let allowed = (MemoryEffects::of(said()), said().any(|attribute| attribute == "noreturn"));
             if *seen.entry(callee.clone()).or_insert(allowed) != allowed && !callee.starts_with("@llvm.") {
                 different.insert(callee.clone());
             }

@@ -1,7 +1,7 @@
 //! What attributes and metadata say at calls and accesses, and which of the second version's are in the first one.
 
 use super::super::super::annotations::table::{AnnotationTarget, Says, says};
-use super::super::super::annotations::{essence, has, parts};
+use super::super::super::annotations::{essence, has, implied, parts};
 use super::super::super::modules::Version;
 use super::{SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Shape};
@@ -33,6 +33,8 @@ pub(in super::super) struct Keys {
     lifetimes: bool,
     /// Either version calls what a pointer says.
     indirect: bool,
+    /// The second version has stack slots, of which `tail` promises something.
+    slots: bool,
 }
 
 /// What is said of values where they are passed or given: what breaks it is poison, or undefined.
@@ -72,7 +74,7 @@ impl Keys {
         };
         let calls = bodies.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.instructions);
         let indirect = calls.into_iter().any(|i| matches!(i.shape, Shape::Call { callee: None, .. }));
-        Keys { apart: second.into_iter().map(more).collect(), lifetimes, indirect }
+        Keys { apart: second.into_iter().map(more).collect(), lifetimes, indirect, slots: has_slots(&bodies[1]) }
     }
 
     /// Are calls told apart by the address that is called?
@@ -102,7 +104,7 @@ impl Keys {
         // Nobody has compared what is said of calls by a pointer.
         let apart = callee.as_deref().is_none_or(|callee| self.count_values(callee));
         let counts = |place, a: &str| callee.is_some() && is_of_value(place, a);
-        let all = said.spelled(true, |place, a| (apart && !counts(place, a)) || says(place, a) == Says::Meaning);
+        let all = said.spelled(self.slots, |place, a| (apart && !counts(place, a)) || says(place, a) == Says::Meaning);
         Ok(all.iter().map(|a| format!(" {}", a.replace('|', "/"))).collect())
     }
 }
@@ -114,6 +116,28 @@ fn has_slots(body: &Body) -> bool {
 
 fn spelled(place: AnnotationTarget, annotation: &str) -> String {
     format!("{place:?}-{}", annotation.replace(' ', ""))
+}
+
+/// What the others of a list do not say already.
+fn without_implied(mut said: Vec<String>) -> Vec<String> {
+    let mut n = 0;
+    while n < said.len() {
+        let one = said.remove(n);
+        if !implied(&one, &said) {
+            said.insert(n, one);
+            n += 1;
+        }
+    }
+    said
+}
+
+/// How many bytes a call allocates, if its function says which arguments tell and these are constants.
+fn allocated(i: &Instruction, function: &[String]) -> Option<u64> {
+    let Shape::Call { args, .. } = &i.shape else { return None };
+    let (_, which) = function.iter().map(|a| parts(a)).find(|(name, _)| *name == "allocsize")?;
+    let mut sizes = which.split(',').map(|n| args.get(n.trim().parse::<usize>().ok()?)?.text.parse::<u64>().ok());
+    let bytes = sizes.try_fold(1, |product: u64, size| product.checked_mul(size?))?;
+    (bytes > 0).then_some(bytes)
 }
 
 /// All that is said of a call: of itself, and of the function that it names.
@@ -136,15 +160,17 @@ impl Said {
         };
         let own: Vec<String> = attributes.iter().filter(|a| !i.flags.contains(a)).cloned().collect();
         let declared = callee.and_then(|name| version.module.function(name));
+        let function = effects::attributes(version.file(), callee, &own).concat();
         let mut result = i.flags.clone();
         result.extend(declared.iter().flat_map(|d| &d.before).cloned());
+        result.extend(allocated(i, &function).map(|bytes| format!("dereferenceable_or_null({bytes})")));
         let argument = |(n, own): (usize, &Vec<String>)| {
             let mut all = own.clone();
             all.extend(declared.and_then(|d| d.parameters.get(n)).iter().flat_map(|p| &p.attributes).cloned());
             essence(AnnotationTarget::Parameter, &all)
         };
         Said {
-            function: essence(AnnotationTarget::Function, &effects::attributes(version.file(), callee, &own).concat()),
+            function: without_implied(essence(AnnotationTarget::Function, &function)),
             result: essence(AnnotationTarget::Result, &result),
             arguments: own_arguments.iter().enumerate().map(argument).collect(),
             metadata: attached(version, i),

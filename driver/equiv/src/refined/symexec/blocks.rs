@@ -14,7 +14,7 @@ const BLOCKS: [&str; 5] =
     ["@llvm.memcpy.p0", "@llvm.memcpy.inline.p0", "@llvm.memmove.p0", "@llvm.memset.p0", "@llvm.memset.inline.p0"];
 
 /// How many bytes an instruction copies or sets; `None` where it is no such instruction, or not known.
-pub(super) fn length(i: &Instruction) -> Option<u64> {
+pub(in super::super) fn length(i: &Instruction) -> Option<u64> {
     let Shape::Call { callee: Some(callee), args, bundles: false, .. } = &i.shape else { return None };
     if !BLOCKS.iter().any(|block| callee.starts_with(block)) {
         return None;
