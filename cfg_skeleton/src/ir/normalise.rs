@@ -14,6 +14,7 @@
 
 mod close;
 
+use super::cfg::SHARE_ONE;
 use super::{Block, BlockId, Cfg, Counts, Edge, EdgeArg, EdgeId, Function, Terminator, Value};
 use smallvec::SmallVec;
 
@@ -86,7 +87,9 @@ fn gather(function: &mut Function, new: BlockId, target: BlockId, edges: &[EdgeI
     let args = params.iter().map(|p| EdgeArg::Value(*p)).collect();
     let cold = edges.iter().all(|e| function.block(e.from).cold);
     let executions = edges.iter().map(|e| edge_executions(function, e.from, target)).sum();
-    let counts = Counts { trips: None, executions };
+    let shares = edges.iter().map(|e| edge_share(function, e.from, target).map(u64::from));
+    let share = shares.sum::<Option<u64>>().map(|sum| sum.min(SHARE_ONE) as u32);
+    let counts = Counts { trips: None, executions, share };
     let term = Terminator::Jump(Edge { target, args });
     function.blocks[new.index()] = Block { params, insts: vec![], term, cold, counts, must_progress: false };
     for e in edges {
@@ -101,6 +104,12 @@ fn edge_executions(function: &Function, from: BlockId, to: BlockId) -> Option<u6
     Some(from?.min(to?))
 }
 
+/// The same for shares.
+fn edge_share(function: &Function, from: BlockId, to: BlockId) -> Option<u32> {
+    let [from, to] = [from, to].map(|b| function.block(b).counts.share);
+    Some(from?.min(to?))
+}
+
 fn split_critical_edges(function: &mut Function, cfg: &Cfg) -> bool {
     let mut insertions = Insertions { before: vec![] };
     for from in cfg.reverse_post_order() {
@@ -109,6 +118,7 @@ fn split_critical_edges(function: &mut Function, cfg: &Cfg) -> bool {
             continue;
         }
         let from_cold = block.cold;
+        let ways = block.term.edges().len() as u32;
         let critical = |e: &Edge| cfg.predecessors(e.target).len() > 1;
         let mut term = std::mem::replace(&mut function.blocks[from.index()].term, Terminator::Trap { code: 0 });
         // Equal edges of one switch share their block: still no other block enters it.
@@ -124,7 +134,9 @@ fn split_critical_edges(function: &mut Function, cfg: &Cfg) -> bool {
                 made.push((edge.clone(), new));
                 let cold = from_cold || function.block(edge.target).cold;
                 let jump = Terminator::Jump(edge.clone());
-                let counts = Counts { trips: None, executions: edge_executions(function, *from, edge.target) };
+                let executions = edge_executions(function, *from, edge.target);
+                let share = edge_share(function, *from, edge.target).map(|share| (share / ways).max(1));
+                let counts = Counts { trips: None, executions, share };
                 let split = Block { params: vec![], insts: vec![], term: jump, cold, counts, must_progress: false };
                 function.blocks[new.index()] = split;
                 new
