@@ -46,9 +46,8 @@ impl RemovalGroups {
         }
         let mut matches: BTreeMap<(ClassId, RuleId), Vec<SiteId>> = BTreeMap::new();
         for row in &view.removable {
-            match sites.get(&row.site) {
-                Some((site, false)) => matches.entry((row.root, row.rule)).or_default().push(*site),
-                Some((_, true)) | None => {}
+            if let Some((site, false)) = sites.get(&row.site) {
+                matches.entry((row.root, row.rule)).or_default().push(*site);
             }
         }
         for ((root, _), members) in &matches {

@@ -1,6 +1,8 @@
 use super::*;
+use crate::ir::normalise::normalise;
 use crate::ir::{Edge, PayloadId, Terminator};
 use crate::testing::random::Random;
+use crate::testing::{Builder, edge, universe};
 use smallvec::SmallVec;
 
 /// A function with these successors; block 0 is the entry.
@@ -74,4 +76,31 @@ fn nothing_weighs_more_than_what_dominates_it_outside_loops() {
             }
         }
     }
+}
+
+#[test]
+fn blocks_on_edges_have_the_shares_of_the_edges() {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i32"]);
+    let x = b.param(BlockId(0), 0);
+    let [arm, join] = std::array::from_fn(|_| b.block(&[]));
+    b.end(Terminator::Switch {
+        index: x,
+        targets: vec![edge(join, &[]), edge(arm, &[]), edge(join, &[])],
+        default: edge(arm, &[]),
+    });
+    b.switch_to(arm);
+    b.jump(join, &[]);
+    b.switch_to(join);
+    b.ret(&[x]);
+    let mut f = b.function;
+    let shares = Shares::new(&f, &Cfg::new(&f)).of_calls();
+    for (block, share) in f.blocks.iter_mut().zip(shares) {
+        block.counts.share = Some(share as u32);
+    }
+    normalise(&mut f);
+    let shares: Vec<u64> =
+        f.blocks.iter().map(|b| u64::from(b.counts.share.expect("all have one")) * 4 / SHARE_ONE).collect();
+    // The entry, the arm, the merge; then the blocks that two edges each share.
+    assert_eq!(shares, [4, 2, 4, 2, 2]);
 }
