@@ -4,19 +4,19 @@
     scripts/mlir_certificates.py FOLDER REWRIGHT [SEED [COUNT]]
 
 FOLDER has truth.csv (name,source,target,..) of files of MLIR, LLVM IR (`scripts/nests.py --keep FOLDER` makes one of
-those), CLIF or our own text. `validate --certificate` writes a certificate for each function that it proves; `--check-certificate` must accept
-it, with the precondition of the verdict.
+those), CLIF or our own text. `validate --certificate` writes a certificate for each function that it proves; `--check-
+certificate` must accept it, with the precondition of the verdict.
 
 Then COUNT of each reason (by sequence, by cells, by order) meet another second version, with one number or operator
-changed, and must be rejected. What a certificate claims is that the versions do the same if a condition holds, so one that is
-accepted is right where `validate` proves the changed pair, too, under the same condition; such pairs are counted
-apart. And COUNT of each reason are corrupted, each by one change, and must be rejected. Of cells and orders: one of several cases left out (they exclude each other), or what wrote
-a cell left out or replaced by another instance (only one is the last); a statement taken for another instance, or the only
-instance left out. Of sequences: a step left out, put in twice or in another place; a number of copies, a size or a
-coefficient changed, so that polynomials have other values at small numbers (else the change is none, and is not counted);
-a precondition left out or weakened, where a counterexample of `validate` is within what is left of it. Of all: cells
-that are joined the other way round, with another one, or not at all; a bound of all sizes (of LLVM IR, CLIF and our own text)
-that is higher, or left out.
+changed, and must be rejected. What a certificate claims is that the versions do the same if a condition holds, so one that
+is accepted is right where `validate` proves the changed pair, too, under the same condition; such pairs are counted apart.
+And COUNT of each reason are corrupted, each by one change, and must be rejected. Of cells and orders: one of several cases
+left out (they exclude each other), or what wrote a cell left out or replaced by another instance (only one is the last); a
+statement taken for another instance, or the only instance left out. Of sequences: a step left out, put in twice or in
+another place; a number of copies, a size or a coefficient changed, so that polynomials have other values at small numbers
+(else the change is none, and is not counted); a precondition left out or weakened, where a counterexample of `validate` is
+within what is left of it. Of all: cells that are joined the other way round, with another one, or not at all; a bound of
+all sizes (of LLVM IR, CLIF and our own text) that is higher, or left out.
 """
 import collections, copy, csv, itertools, json, os, random, re, shutil, subprocess, sys, tempfile
 
@@ -97,7 +97,8 @@ def weakened(certificate, rng, outside):
 def of_all(certificate, rng):
     """With cells joined in another way, or without the bound of all sizes; none if there is nothing of these."""
     result = copy.deepcopy(certificate)
-    joined = [case[side]['joined'] for case in result['cases'] for side in ('before', 'after') if case[side].get('joined')]
+    joined = [case[side].get('joined') for case in result['cases'] for side in ('before', 'after')]
+    joined = [pairs for pairs in joined if pairs]
     if joined and (result.get('most') is None or rng.random() < 0.5):
         pairs = rng.choice(joined)
         n = rng.randrange(len(pairs))
