@@ -3,17 +3,22 @@
 
     scripts/mlir_certificates.py FOLDER REWRIGHT [SEED [COUNT]]
 
-FOLDER has truth.csv (name,source,target,..) of files of MLIR or LLVM IR (`scripts/nests.py --keep FOLDER` makes one of
-those). `validate --certificate` writes a certificate for each function that it proves; `--check-certificate` must accept
-it, with the precondition of the verdict. Then COUNT of each reason (by sequence, by cells, by order) are corrupted, each by
-one change, and must be rejected. Of cells and orders: one of several cases left out (they exclude each other), or what wrote
-a cell left out or replaced by another instance (only one is the last); a statement taken for another instance, or the only
-instance left out. Of sequences: a step left out, put in twice or in another place; a number of copies, a size or a
-coefficient changed, so that polynomials have other values at small numbers (else the change is none, and is not counted);
-cells that are joined the other way round, or not at all; a precondition left out or weakened, where a counterexample of
-`validate` is within what is left of it.
+FOLDER has truth.csv (name,source,target,..) of files of MLIR, LLVM IR (`scripts/nests.py --keep FOLDER` makes one of
+those), CLIF or our own text. `validate --certificate` writes a certificate for each function that it proves; `--check-
+certificate` must accept it, with the precondition of the verdict.
+
+Then COUNT of each reason (by sequence, by cells, by order) meet another second version, with one number or operator
+changed, and must be rejected. What a certificate claims is that the versions do the same if a condition holds, so one that
+is accepted is right where `validate` proves the changed pair, too, under the same condition; such pairs are counted apart.
+And COUNT of each reason are corrupted, each by one change, and must be rejected. Of cells and orders: one of several cases
+left out (they exclude each other), or what wrote a cell left out or replaced by another instance (only one is the last); a
+statement taken for another instance, or the only instance left out. Of sequences: a step left out, put in twice or in
+another place; a number of copies, a size or a coefficient changed, so that polynomials have other values at small numbers
+(else the change is none, and is not counted); a precondition left out or weakened, where a counterexample of `validate` is
+within what is left of it. Of all: cells that are joined the other way round, with another one, or not at all; a bound of
+all sizes (of LLVM IR, CLIF and our own text) that is higher, or left out.
 """
-import collections, copy, csv, itertools, json, os, random, subprocess, sys, tempfile
+import collections, copy, csv, itertools, json, os, random, re, shutil, subprocess, sys, tempfile
 
 
 def value(polynomial, at):
@@ -89,24 +94,39 @@ def weakened(certificate, rng, outside):
     return 'precondition', result
 
 
+def of_all(certificate, rng):
+    """With cells joined in another way, or without the bound of all sizes; none if there is nothing of these."""
+    result = copy.deepcopy(certificate)
+    joined = [case[side].get('joined') for case in result['cases'] for side in ('before', 'after')]
+    joined = [pairs for pairs in joined if pairs]
+    if joined and (result.get('most') is None or rng.random() < 0.5):
+        pairs = rng.choice(joined)
+        n = rng.randrange(len(pairs))
+        kind = rng.choice(['the other way', 'with another', 'not at all'])
+        if kind == 'the other way':
+            pairs[n] = pairs[n][::-1]
+        elif kind == 'with another':
+            pairs[n][rng.randrange(2)] += rng.choice([-1, 1])
+        else:
+            del pairs[n]
+        return f'joined {kind}', result
+    if result.get('most') is None:
+        return None
+    if rng.random() < 0.5:
+        del result['most']
+        return 'without a bound', result
+    result['most'] += rng.choice([1, 2, 1 << 8])
+    return 'higher bound', result
+
+
 def corrupted(certificate, rng, outside):
     """A certificate with one change, and what was changed; none if it is no change."""
-    kind = rng.choice(['drop', 'twice', 'swap', 'coefficient', 'coefficient', 'number', 'precondition', 'joined'])
+    kind = rng.choice(['drop', 'twice', 'swap', 'coefficient', 'coefficient', 'number', 'precondition'])
     if kind == 'precondition':
         return weakened(certificate, rng, outside)
     result = copy.deepcopy(certificate)
     number, side = rng.randrange(len(result['cases'])), rng.choice(['before', 'after'])
     steps, genuine = result['cases'][number][side]['steps'], certificate['cases'][number][side]['steps']
-    if kind == 'joined':
-        joined = result['cases'][number][side].get('joined', [])
-        if not joined:
-            return None
-        n = rng.randrange(len(joined))
-        if rng.random() < 0.5:
-            joined[n] = joined[n][::-1]
-            return 'joined the other way', result
-        joined[n][rng.randrange(2)] += rng.choice([-1, 1])
-        return 'joined with another', result
     if not steps:
         return None
     n = rng.randrange(len(steps))
@@ -189,6 +209,32 @@ def corrupted_reason(certificate, rng):
     return (kind, result) if moved(pieces[n]['source'][1], rng) else None
 
 
+# Operators of all languages that stand for another one.
+OTHER = {'add': 'sub', 'sub': 'add', 'mul': 'add', 'fadd': 'fsub', 'fsub': 'fadd', 'fmul': 'fadd', 'iadd': 'isub',
+         'isub': 'iadd', 'imul': 'iadd', 'slt': 'sle', 'sle': 'slt', 'icmp_slt': 'icmp_sle', 'icmp_sle': 'icmp_slt',
+         'arith.addf': 'arith.subf', 'arith.subf': 'arith.addf', 'arith.mulf': 'arith.addf', 'arith.addi': 'arith.subi'}
+# What is changed: numbers that are no name, type, alignment or metadata, and operators.
+CHANGED = re.compile(r'(?<![\w%!#.@])(?<!align )-?\d+(?![\w.x])|(?<![\w.])(?:' + '|'.join(map(re.escape, OTHER)) + r')(?![\w.])')
+
+
+def changed(text, function, rng):
+    """The text with one change in the body of a function."""
+    name = re.escape(function.lstrip('@%'))
+    head = re.search(rf'(?m)^(?:define|func|function|  func.func|func.func)\b[^\n]*[@%]"?{name}\b.*$', text)
+    if not head:
+        return None
+    end = re.search(r'(?m)^ {0,2}\}', text[head.end():])
+    body = text[head.end():head.end() + end.start()] if end else ''
+    places = [m for m in CHANGED.finditer(body) if 'metadata' not in body[body.rfind('\n', 0, m.start()):m.start()]]
+    if not places:
+        return None
+    place = rng.choice(places)
+    word = place.group()
+    other = OTHER.get(word) or str(int(word) + rng.choice([-2, -1, 1, 2, 3]))
+    at = head.end() + place.start()
+    return f'{word} -> {other}', text[:at] + other + text[at + len(word):]
+
+
 def reason_of(certificate):
     return name_of(certificate['cases'][0]['reason'])
 
@@ -243,12 +289,55 @@ def main():
         for name, said in failed + without:
             print(f'  {name}: {said}', flush=True)
         kinds, accepted = collections.Counter(), 0
+
+        def keep(name, kind, line):
+            print(f'NOT REJECTED {name}: {kind}: {line}', flush=True)
+            shutil.copy(path, os.path.join(tempfile.gettempdir(), f'not-rejected-{accepted}.json'))
+
+        for wanted in sorted(reasons):
+            of_kind, left = [g for g in genuine if g[0] == wanted], count
+            for _ in range(count * 20):
+                reason, name, files, found, _ = rng.choice(of_kind)
+                function = found['functions'][0]['function']
+                made = changed(open(files[1]).read(), function, rng)
+                if made is None:
+                    continue
+                other = [files[0], os.path.join(scratch, 'changed' + os.path.splitext(files[1])[1])]
+                with open(other[1], 'w') as file:
+                    file.write(made[1])
+                with open(path, 'w') as file:
+                    json.dump(found, file)
+                line = check(other)[function]
+                if line.startswith('2 '):
+                    continue  # It is no program any more.
+                left -= 1
+                kinds[f'{reason}: another version'] += 1
+                if line.startswith('accepted'):
+                    how = ['--method', 'nests'] if other[1].endswith('.ll') else []
+                    done = subprocess.run([rewright, 'validate', *other, *how, '--format', 'json'],
+                                          capture_output=True, text=True)
+                    of = [v for v in json.loads(done.stdout)['functions'] if v['function'] == function]
+                    condition = of[0].get('precondition') if of else None
+                    # Functions that are one text are not listed.
+                    if not of or (of[0]['verdict'] == 'proved' and line in ('accepted', f'accepted if {condition}')):
+                        kinds[f'{reason}: another version that does the same'] += 1
+                    else:
+                        accepted += 1
+                        keep(name, f'another version: {made[0]}', line)
+                        shutil.copy(other[1], os.path.join(tempfile.gettempdir(), f'not-rejected-{accepted}' +
+                                                           os.path.splitext(other[1])[1]))
+                if left == 0:
+                    break
         for wanted in sorted(reasons):
             of_kind, left = [g for g in genuine if g[0] == wanted], count
             for _ in range(count * 200):
                 reason, name, files, found, outside = rng.choice(of_kind)
                 certificate = found['functions'][0]
-                made = corrupted(certificate, rng, outside) if reason == 'sequence' else corrupted_reason(certificate, rng)
+                made = of_all(certificate, rng) if rng.random() < 0.2 else None
+                if made is None and reason == 'sequence':
+                    made = corrupted(certificate, rng, outside)
+                elif made is None:
+                    made = corrupted_reason(certificate, rng)
                 if made is None:
                     continue
                 kind, certificate = made
@@ -259,9 +348,7 @@ def main():
                 left -= 1
                 if not line.startswith('not accepted: '):
                     accepted += 1
-                    print(f'NOT REJECTED {name}: {kind}: {line}', flush=True)
-                    with open(os.path.join(tempfile.gettempdir(), f'not-rejected-{accepted}.json'), 'w') as file:
-                        json.dump({**found, 'functions': [certificate]}, file)
+                    keep(name, kind, line)
                 if left == 0:
                     break
     print(f'{sum(kinds.values())} corrupted certificates: {accepted} not rejected')

@@ -23,6 +23,7 @@
 
 mod access;
 pub mod affine;
+pub mod arguments;
 mod assumption;
 pub mod certificate;
 pub mod compare;

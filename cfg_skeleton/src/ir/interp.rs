@@ -349,6 +349,12 @@ impl Run<'_> {
         let scalar = self.scalar(self.function.ty(moved))?;
         let bits = memory.bits.unwrap_or(scalar.bits());
         let address = (args[0] as u64).wrapping_add(offset as u64);
+        if let InstKind::Op { access: Some(access), .. } = &inst.kind
+            && access.aligned
+            && !address.is_multiple_of(u64::from(bits / 8))
+        {
+            return unsupported(format!("{}: an address that is not aligned, as the access promises", op.unique));
+        }
         if !self.memory.has(address, bits / 8) {
             self.host.reach(address, self.memory);
         }

@@ -31,6 +31,15 @@ impl Scalar {
         if self == Scalar::F32 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits as u64) }
     }
 
+    /// How many bytes a value takes in memory.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Scalar::Int(width) => width.div_ceil(8) as usize,
+            Scalar::F32 => 4,
+            Scalar::F64 => 8,
+        }
+    }
+
     /// The bits of the number, rounded to the type.
     pub(crate) fn bits_of(self, number: f64) -> u128 {
         if self == Scalar::F32 { u128::from((number as f32).to_bits()) } else { u128::from(number.to_bits()) }

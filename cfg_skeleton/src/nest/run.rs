@@ -70,6 +70,8 @@ pub(crate) struct FinalState {
     pub(crate) memory: Vec<FxHashMap<Cell, Content>>,
     /// What each argument's array must have at least in each dimension.
     pub(crate) extents: Vec<Vec<i64>>,
+    /// The least subscript of each array in each dimension, or 0 if that is less.
+    pub(crate) least: Vec<Vec<i64>>,
     /// The stores, if they are recorded.
     pub(crate) record: Vec<Recorded>,
     /// What the loads in returned values have read, if it is recorded.
@@ -87,8 +89,8 @@ pub(crate) fn run(nest: &Nest, pool: &Pool, input: &Input, extents: Option<&[Vec
         Err(Halt(line, Stop::Undefined(why))) => End::Undefined(line, why),
         Err(Halt(_, Stop::Unknown(why))) => End::Unknown(why),
     };
-    let Machine { memory, extents, record, read: results, calls, .. } = machine;
-    FinalState { end, memory, extents, record, results, calls }
+    let Machine { memory, extents, least, record, read: results, calls, .. } = machine;
+    FinalState { end, memory, extents, least, record, results, calls }
 }
 
 struct Halt(Line, Stop);
@@ -107,6 +109,7 @@ struct Machine<'a> {
     origins: FxHashMap<LoadId, Origins>,
     memory: Vec<FxHashMap<Cell, Content>>,
     extents: Vec<Vec<i64>>,
+    least: Vec<Vec<i64>>,
     fuel: u64,
     /// Values, and the iteration in which they were computed: in one iteration of the innermost loop nothing that a value
     /// is made from is executed twice.
@@ -147,6 +150,7 @@ impl<'a> Machine<'a> {
             origins: FxHashMap::default(),
             memory: vec![FxHashMap::default(); nest.arrays.len()],
             extents: nest.arrays.iter().map(|a| vec![0; a.shape.len()]).collect(),
+            least: nest.arrays.iter().map(|a| vec![0; a.shape.len()]).collect(),
             fuel: input.fuel,
             values: vec![(0, None); pool.len()],
             iteration: 1,
@@ -313,6 +317,7 @@ impl<'a> Machine<'a> {
                 return Err(Halt(line, Stop::Undefined(why)));
             }
             self.extents[at][dimension] = self.extents[at][dimension].max(index + 1);
+            self.least[at][dimension] = self.least[at][dimension].min(index);
             cell.push(index);
         }
         Ok(cell.into())

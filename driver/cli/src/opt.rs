@@ -183,7 +183,7 @@ impl Emit {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
-    let Some(program) = args.rules.load_for(&args.input.file)? else { return Ok(Finding::Found) };
+    let Some(program) = args.rules.load_for(&args.input)? else { return Ok(Finding::Found) };
     // JSON on stderr stands alone.
     if args.format == Format::Text {
         args.rules.say_without_std();

@@ -1,5 +1,6 @@
 //! Loading the packs that a command was given, with their diagnostics on stderr.
 
+use super::language::{Input, Language};
 use super::{out, project, sources};
 use anyhow::{Context, Result, bail};
 use rewright_dsl::check::CUT_SHORT;
@@ -58,11 +59,22 @@ impl Rules {
     }
 
     /// The same for a file: functions that take lists take those of its calls.
-    pub(super) fn load_for(&self, file: &Path) -> Result<Option<Program>> {
+    pub(super) fn load_for(&self, input: &Input) -> Result<Option<Program>> {
         // What cannot be read is said where it is read as what it is.
-        let text = sources::bytes(file).unwrap_or_default();
+        let text = sources::bytes(&input.file).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
-        self.load_with(|roots| packs::load_for(roots, &text))
+        self.needed_by(input.language())?.load_with(|roots| packs::load_for(roots, &text))
+    }
+
+    /// With what functions of a language are written in.
+    ///
+    /// # Errors
+    /// A project file that cannot be read.
+    pub(super) fn needed_by(&self, language: Language) -> Result<Cow<'_, Self>> {
+        Ok(match language {
+            Language::Mlir => Cow::Owned(self.and(rewright_mlir::HEAP.into())?),
+            Language::Clif | Language::Llvm | Language::Own => Cow::Borrowed(self),
+        })
     }
 
     fn load_with(&self, load: impl FnOnce(Vec<Root>) -> packs::Packs) -> Result<Option<Program>> {

@@ -50,7 +50,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
-    let Some(program) = args.rules.load_for(&args.input.file)? else { return Ok(Finding::Found) };
+    let Some(program) = args.rules.load_for(&args.input)? else { return Ok(Finding::Found) };
     args.rules.say_without_std();
     let options = args.how.options(&program)?;
     let spinner = out::spinner("optimising");

@@ -350,10 +350,11 @@ fn comparer<'p>(
     nests: rewright_mlir::Options,
     pairs: impl Iterator<Item = &'p Pair>,
 ) -> Result<Option<Comparer>> {
-    let (mut has_llvm, mut has_ir) = (false, false);
+    let (mut has_llvm, mut has_ir, mut has_blocks) = (false, false, false);
     for pair in pairs {
         has_llvm |= pair.language == Language::Llvm;
-        has_ir |= matches!(pair.language, Language::Clif | Language::Own) || blocks::has(pair);
+        has_ir |= matches!(pair.language, Language::Clif | Language::Own);
+        has_blocks |= blocks::has(pair);
     }
     let methods = match (&args.input, args.method.is_empty()) {
         (Some(_), _) => vec![Method::Replayed],
@@ -366,11 +367,12 @@ fn comparer<'p>(
     if by_rules {
         args.rules.say_without_std();
     }
-    if llvm_rules || has_ir {
-        let Some(loaded) = args.rules.load()? else { return Ok(None) };
+    if llvm_rules || has_ir || has_blocks {
+        let written = if has_blocks { Language::Mlir } else { Language::Own };
+        let Some(loaded) = args.rules.needed_by(written)?.load()? else { return Ok(None) };
         let costs = super::project::costs(None)?;
         let profile = args.profile.as_deref();
-        if has_ir {
+        if has_ir || has_blocks {
             options.select.cost = costs::model(&costs, profile, &loaded.universe)?;
             program = Some(loaded.clone());
         }

@@ -36,7 +36,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
-    let Some(program) = args.rules.load_for(&args.input.file)? else { return Ok(Finding::Found) };
+    let Some(program) = args.rules.load_for(&args.input)? else { return Ok(Finding::Found) };
     let rules = packs::rules_named(&program, &args.rule)?;
     let mut options = args.how.options_for(args.input.language(), &program)?;
     options.log = true;

@@ -9,6 +9,7 @@ mod evidence;
 mod flags;
 mod lists;
 mod mlir;
+mod mlir_arrays;
 mod packs;
 mod said;
 mod shards;

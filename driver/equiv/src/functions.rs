@@ -20,6 +20,7 @@ use crate::nests::Checker;
 use crate::{Accepted, Config, NO_CERTIFICATE, raised};
 use rewright_cfg_skeleton::ir::interp::{Memory, Outcome};
 use rewright_cfg_skeleton::ir::{Function, PayloadId};
+use rewright_cfg_skeleton::nest::arguments::Argument;
 use rewright_cfg_skeleton::nest::certificate::Certificate;
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
 use rewright_typeprop::{Scalar, Universe};
@@ -69,7 +70,8 @@ pub fn compare(
     let mut evidence = prover.decide([before, after], config, evidence);
     let is_open = evidence.proved.is_none() && evidence.refuted.is_none();
     if is_open && [before, after].into_iter().any(induction::has_loops) {
-        raised::words::with([before, after], raised::decide).note(&mut evidence);
+        let replay = &mut |arguments: &[Argument]| runs::shown_by_arguments([before, after], arguments);
+        raised::words::with([before, after], raised::decide).note(&mut evidence, replay);
     }
     evidence
 }

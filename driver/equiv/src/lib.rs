@@ -262,7 +262,7 @@ pub fn validate(
             Method::Interpreted => interpreted::compare(llvm.ok_or(ValidateError::Packs)?, &files, config),
             Method::Compiled => compiled::compare(llvm.ok_or(ValidateError::Packs)?, &files, config)?,
             Method::Refined => solved(&files, refined::compare(&files, config)?, config, &mut evidence),
-            Method::Nests => raised::llvm::compare(llvm.ok_or(ValidateError::Packs)?, &files, &mut evidence),
+            Method::Nests => raised::llvm::compare(llvm.ok_or(ValidateError::Packs)?, &files, config, &mut evidence),
         };
         let tally = report.methods.entry(*method).or_default();
         for (seen, evidence) in seen.into_iter().zip(&mut evidence) {

@@ -11,7 +11,8 @@
 //!
 //! [`llvm`] and [`words`] know what texts say.
 //!
-//! What runs of nests show is no refutation: it is a doubt, which runs of the functions may confirm.
+//! What runs of nests show is no refutation: the functions are called with what the nests differ on, and refute
+//! each other or not. Where they do not, it is a doubt.
 
 mod certified;
 pub(crate) mod llvm;
@@ -24,12 +25,13 @@ pub(crate) use certified::{certificate, check};
 
 use crate::raise::{Accessed, NoNest, Raised, Scope, Source, raise, unguarded, within};
 use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::nest::arguments::{self, Argument};
 use rewright_cfg_skeleton::nest::compare::{Options, compare};
 use rewright_cfg_skeleton::nest::datapath::NoOracle;
 use rewright_cfg_skeleton::nest::{
     Affine, Assumption, Confirmation, Constraint, Decider, Item, Names, Nest, Origin, Pool, touches_no_more,
 };
-use rewright_cfg_skeleton::verdict::{Evidence, Tier};
+use rewright_cfg_skeleton::verdict::{Counterexample, Evidence, Tier};
 use rewright_typeprop::Universe;
 
 /// Steps of the decision procedure for a pair of nests.
@@ -70,22 +72,26 @@ pub(crate) trait Licence {
 pub(crate) enum Shown {
     /// The second version does what the first one does, if the precondition holds.
     Proved { tier: Tier, precondition: Option<String>, assumptions: Vec<String> },
-    /// Runs of the nests differ, and how.
-    Differs(String),
+    /// Runs of the nests differ, and how; calls of the functions that may show it.
+    Differs(String, Vec<Vec<Argument>>),
     /// Nothing, and why.
     Nothing(String),
 }
 
 impl Shown {
-    /// Adds it to what else is known of the pair.
-    pub(crate) fn note(self, evidence: &mut Evidence) {
+    /// Adds it to what else is known of the pair; `replay` calls both functions, and says how they differ then.
+    pub(crate) fn note(self, evidence: &mut Evidence, replay: &mut dyn FnMut(&[Argument]) -> Option<Counterexample>) {
         match self {
             Shown::Proved { tier, precondition, assumptions } => {
                 evidence.proved = Some(tier);
                 evidence.precondition = precondition;
                 evidence.assumptions = assumptions;
             }
-            Shown::Differs(how) => {
+            Shown::Differs(how, calls) => {
+                evidence.refuted = calls.iter().find_map(|arguments| replay(arguments));
+                if evidence.refuted.is_some() {
+                    return;
+                }
                 evidence.doubted = true;
                 evidence.reasons.push(format!("as nests of loops they differ {how}, which no run confirms"));
             }
@@ -115,7 +121,7 @@ pub(crate) fn decide(versions: [Subject<'_>; 2], licence: &dyn Licence) -> Shown
         match compared(Some(row), &mut None) {
             Shown::Nothing(reason) if reasons.contains(&reason) => {}
             Shown::Nothing(reason) => reasons.push(format!("for sizes up to {row}, {reason}")),
-            Shown::Differs(_) => {}
+            Shown::Differs(..) => {}
             shown => return shown,
         }
     }
@@ -253,7 +259,8 @@ impl<'a> Pair<'a> {
         let [before, after] = &self.nests;
         let evidence = compare(&mut self.pool, &mut self.names, before, after, &options, &mut NoOracle);
         if let Some(found) = &evidence.refuted {
-            return Shown::Differs(format!("on {}", found.shown));
+            let calls = arguments::calls(&self.pool, [&self.first.nest, &self.second.nest], found);
+            return Shown::Differs(format!("on {}", found.shown), calls);
         }
         let Some(tier) = evidence.proved else {
             return Shown::Nothing(evidence.reasons.into_iter().next().unwrap_or_default());

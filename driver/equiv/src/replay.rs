@@ -252,11 +252,13 @@ impl<'a> Replayer<'a> {
 }
 
 fn difference(allowed: &[Behaviour], behaviour: &Behaviour, world: &World<'_>) -> Difference {
-    let mut shown: Vec<String> = allowed.iter().take(SHOWN).map(|before| before.show(world)).collect();
+    let mut shown: Vec<String> = allowed.iter().take(SHOWN).map(|before| before.show(behaviour, world)).collect();
     if allowed.len() > SHOWN {
         shown.push(format!("{} other behaviours", allowed.len() - SHOWN));
     }
-    Difference { before: shown.join("; or "), after: behaviour.show(world) }
+    // The second version may do this, and not what it is shown beside.
+    let after = allowed.first().map_or_else(String::new, |before| behaviour.show(before, world));
+    Difference { before: shown.join("; or "), after }
 }
 
 /// Runs two versions of a function on an input.

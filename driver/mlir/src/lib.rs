@@ -33,7 +33,7 @@ use std::sync::{Mutex, PoisonError};
 use syntax::{Function, Module};
 
 pub use certify::{Certified, Pair, certificates, pairs, without_dependent};
-pub use lower::Text as OwnText;
+pub use lower::{HEAP, Text as OwnText};
 pub use report::NestReport;
 pub use rewright_cfg_skeleton::nest::compare::Options;
 pub use rewright_cfg_skeleton::nest::datapath::{NoOracle, ValueOracle};

@@ -8,6 +8,8 @@ mod arithmetic;
 mod control;
 mod memory;
 
+pub use memory::HEAP;
+
 use crate::map;
 use crate::parallel::{self, InOrder};
 use crate::syntax::{Function, Module, Op, Region, Unsupported};
@@ -29,18 +31,36 @@ pub struct Text {
     pub doubts: Vec<(String, Unsupported)>,
 }
 
-/// Writes the functions of a file in our own text.
+/// Writes the functions of a file in our own text; one that calls another that cannot be written cannot be, either.
 pub(crate) fn lower(module: &Module) -> Text {
     let mut result = Text::default();
+    let mut written = vec![];
     for function in &module.functions {
         let mut lowering = Lowering::new(module);
         match lowering.function(function) {
-            Ok(text) => {
-                result.text += &text;
-                result.doubts.extend(lowering.doubt.map(|doubt| (function.name.clone(), doubt)));
-            }
+            Ok(text) => written.push((&function.name, text, lowering)),
             Err(why) => result.left_out.push((function.name.clone(), why)),
         }
+    }
+    loop {
+        let left_out: Vec<String> = result.left_out.iter().map(|(name, _)| name.clone()).collect();
+        let calls = |lowering: &Lowering<'_>| {
+            let call = lowering.calls.iter().find(|(callee, _)| left_out.contains(callee))?;
+            Some(Unsupported { line: call.1, what: format!("`{}`, which it calls, is left out", call.0) })
+        };
+        let before = written.len();
+        written.retain(|(name, _, lowering)| {
+            let why = calls(lowering);
+            result.left_out.extend(why.clone().map(|why| ((*name).clone(), why)));
+            why.is_none()
+        });
+        if written.len() == before {
+            break;
+        }
+    }
+    for (name, text, lowering) in written {
+        result.text += &text;
+        result.doubts.extend(lowering.doubt.map(|doubt| (name.clone(), doubt)));
     }
     result
 }
@@ -54,26 +74,39 @@ enum Meaning {
     Array(String, Vec<String>, String),
 }
 
+/// What holds in a region.
+#[derive(Default)]
+struct Scope {
+    names: FxHashMap<String, Meaning>,
+    /// Addresses of arrays that are freed where the region ends.
+    on_stack: Vec<String>,
+}
+
 struct Lowering<'a> {
     module: &'a Module,
-    scopes: Vec<FxHashMap<String, Meaning>>,
+    scopes: Vec<Scope>,
     out: String,
     values: u32,
     blocks: u32,
     /// Labels of the blocks of the function's region.
     labels: FxHashMap<String, String>,
+    /// Whether the block that is being written is the first one of the function, or within one of its operations.
+    is_first: bool,
     /// Whether the block that is being written has ended.
     ended: bool,
     /// Values that are known numbers.
     numbers: FxHashMap<String, i128>,
+    /// Functions that are called, and where.
+    calls: Vec<(String, u32)>,
     doubt: Option<Unsupported>,
 }
 
 impl<'a> Lowering<'a> {
     fn new(module: &'a Module) -> Self {
-        let (scopes, labels, out) = (vec![FxHashMap::default()], FxHashMap::default(), String::new());
+        let (scopes, labels, out) = (vec![Scope::default()], FxHashMap::default(), String::new());
         let numbers = FxHashMap::default();
-        Lowering { module, scopes, out, values: 0, blocks: 0, labels, ended: false, numbers, doubt: None }
+        let (is_first, ended, calls, doubt) = (true, false, vec![], None);
+        Lowering { module, scopes, out, values: 0, blocks: 0, labels, is_first, ended, numbers, calls, doubt }
     }
 
     fn function(&mut self, function: &Function) -> Lowered<String> {
@@ -88,6 +121,7 @@ impl<'a> Lowering<'a> {
             self.labels.insert(block.label.clone(), label);
         }
         self.ops(&body.ops)?;
+        self.is_first = false;
         for block in &body.more {
             let label = self.labels[&block.label].clone();
             let mut arguments = vec![];
@@ -114,10 +148,20 @@ impl<'a> Lowering<'a> {
         let mut returns = blocks.filter_map(|ops| ops.last()).filter(|op| op.name == "func.return");
         let none = || Unsupported { line, what: "it does not return".into() };
         let op = returns.next().ok_or_else(none)?;
-        op.operand_types.iter().map(|ty| scalar(ty).ok_or_else(|| op.unsupported(format!("type `{ty}`")))).collect()
+        let mut results = vec![];
+        for ty in &op.operand_types {
+            if ty.starts_with("memref") {
+                let (shape, _) = memory::plain(ty).map_err(|what| op.unsupported(what))?;
+                let address = std::iter::once(&None);
+                results.extend(address.chain(&shape).filter(|extent| extent.is_none()).map(|_| "i64".to_string()));
+            } else {
+                results.push(scalar(ty).ok_or_else(|| op.unsupported(format!("type `{ty}`")))?);
+            }
+        }
+        Ok(results)
     }
 
-    /// A parameter of a function or block, with the extents of an array, and what it stands for.
+    /// A parameter of a function or block, or the result of a call, with the extents of an array, and what it stands for.
     fn parameter(&mut self, name: &str, ty: &str, line: u32) -> Lowered<Vec<String>> {
         let value = self.fresh();
         if !ty.starts_with("memref") {
@@ -140,7 +184,18 @@ impl<'a> Lowering<'a> {
 
     fn define(&mut self, name: &str, meaning: Meaning) {
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name.to_string(), meaning);
+            scope.names.insert(name.to_string(), meaning);
+        }
+    }
+
+    fn enter(&mut self, names: FxHashMap<String, Meaning>) {
+        self.scopes.push(Scope { names, on_stack: vec![] });
+    }
+
+    /// Ends a region.
+    fn leave(&mut self) {
+        if let Some(Scope { on_stack, .. }) = self.scopes.pop() {
+            self.free(&on_stack);
         }
     }
 
@@ -151,7 +206,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn meaning(&self, op: &Op, name: &str) -> Lowered<Meaning> {
-        let found = self.scopes.iter().rev().find_map(|scope| scope.get(name));
+        let found = self.scopes.iter().rev().find_map(|scope| scope.names.get(name));
         found.cloned().ok_or_else(|| op.unsupported(format!("`{name}` is not defined")))
     }
 
@@ -234,6 +289,8 @@ impl<'a> Lowering<'a> {
             "cf.br" | "cf.cond_br" | "cf.switch" => self.branch(op),
             "affine.load" | "memref.load" => self.load(op),
             "affine.store" | "memref.store" => self.store(op),
+            "memref.alloc" | "memref.alloca" => self.alloc(op),
+            "memref.dealloc" => self.dealloc(op),
             "memref.dim" => self.dim(op),
             "memref.cast" => self.cast(op),
             "memref.copy" => self.copy(op),
@@ -249,7 +306,9 @@ impl<'a> Lowering<'a> {
             }
             "func.call" => self.call(op),
             "func.return" => {
-                let values = self.values(op, &op.operands)?;
+                let values = self.passed(op, &op.operands)?;
+                let on_stack: Vec<String> = self.scopes.iter().flat_map(|scope| scope.on_stack.clone()).collect();
+                self.free(&on_stack);
                 self.end(&format!("return {}", values.join(", ")));
                 Ok(())
             }
@@ -263,17 +322,15 @@ impl<'a> Lowering<'a> {
         if !self.module.functions.iter().any(|f| f.name == callee) {
             return Err(op.unsupported(format!("`{callee}` is not defined in this file")));
         }
+        self.calls.push((callee.clone(), op.line));
         let callee = word(&callee).ok_or_else(|| op.unsupported("the function's name"))?;
         let operands = self.passed(op, &op.operands)?.join(", ");
-        let types = op.result_types.iter().map(|ty| scalar(ty).ok_or_else(|| op.unsupported(format!("type `{ty}`"))));
-        let types = types.collect::<Lowered<Vec<_>>>()?;
-        let results: Vec<String> = types.iter().map(|_| self.fresh()).collect();
-        let typed: Vec<String> = results.iter().zip(&types).map(|(value, ty)| format!("{value}: {ty}")).collect();
-        let left = if typed.is_empty() { String::new() } else { format!("{} = ", typed.join(", ")) };
-        let _ = writeln!(self.out, "  {left}{callee} {operands}");
-        for ((name, value), ty) in op.results.iter().zip(results).zip(&op.result_types) {
-            self.define(name, Meaning::Value(value, ty.clone()));
+        let mut results = vec![];
+        for (name, ty) in op.results.iter().zip(&op.result_types) {
+            results.extend(self.parameter(name, ty, op.line)?);
         }
+        let left = if results.is_empty() { String::new() } else { format!("{} = ", results.join(", ")) };
+        let _ = writeln!(self.out, "  {left}{callee} {operands}");
         Ok(())
     }
 

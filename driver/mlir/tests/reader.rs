@@ -182,9 +182,9 @@ fn shifts_by_known_numbers_are_certain() {
     assert_eq!((shift("%c"), shift("%y")), (0, 1));
 }
 
-/// Copies and casts are written in our own text, other views and local arrays are named.
+/// Copies, casts and local arrays are written in our own text, other views are named.
 #[test]
-fn casts_and_copies_are_written_in_our_own_text() {
+fn casts_copies_and_local_arrays_are_written_in_our_own_text() {
     let function = |name: &str, body: &str| {
         format!("func.func @{name}(%a: memref<2x3xi32>, %b: memref<?x3xi32>) {{\n{body}\nreturn\n}}\n")
     };
@@ -194,10 +194,15 @@ fn casts_and_copies_are_written_in_our_own_text() {
     let part =
         "%c = memref.subview %a[0, 1] [2, 2] [1, 1] : memref<2x3xi32> to memref<2x2xi32, strided<[3, 1], offset: 1>>";
     let local = "%c = memref.alloc() : memref<2xi32>";
-    let file = [("copy", copy), ("more", more), ("part", part), ("local", local)];
+    let strided = "%c = memref.alloc() : memref<2xi32, strided<[3]>>";
+    let file = [("copy", copy), ("more", more), ("part", part), ("local", local), ("strided", strided)];
     let text = own_text(&file.map(|(name, body)| function(name, body)).concat());
     let left_out: Vec<&str> = text.left_out.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(left_out, ["more", "part", "local"], "{:?}", text.left_out);
+    assert_eq!(left_out, ["more", "part", "strided"], "{:?}", text.left_out);
     assert_eq!(text.text.matches("icmp_slt{i64}").count(), 2, "{}", text.text);
+    assert_eq!(text.text.matches("std.heap.calloc").count(), 1, "{}", text.text);
+    // What is read before it is written has a value in our own text.
+    let doubts: Vec<&str> = text.doubts.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(doubts, ["copy", "local"]);
     assert!(text.text.contains("load{i32}") && text.text.contains("store{i32}"), "{}", text.text);
 }

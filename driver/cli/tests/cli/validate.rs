@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 mod commands;
+mod differing;
 mod folders;
 mod languages;
 mod loops;

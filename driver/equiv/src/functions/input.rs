@@ -1,4 +1,5 @@
-//! What both versions are run on, as a refutation says it: `{"arguments":["-1","2.5"],"memory":7}`.
+//! What both versions are run on, as a refutation says it: `{"arguments":["-1","2.5"],"memory":7}`, with `"bytes":65536`
+//! where that is more than usual.
 
 use rewright_typeprop::Scalar;
 use serde::{Deserialize, Serialize};
@@ -12,11 +13,31 @@ pub struct WordInput {
     /// What is in memory is made from this number.
     #[serde(default)]
     pub memory: u64,
+    /// Bytes of memory.
+    #[serde(default = "few", skip_serializing_if = "is_few")]
+    pub bytes: u64,
+}
+
+/// Bytes of memory where nobody needs more.
+pub(super) const FEW: u64 = 1 << 12;
+
+/// No input has more.
+pub(super) const MOST: u64 = 1 << 20;
+
+fn few() -> u64 {
+    FEW
+}
+
+fn is_few(bytes: &u64) -> bool {
+    *bytes == FEW
 }
 
 impl WordInput {
     /// The arguments as words of some types; the reason where they are none.
     pub(super) fn words(&self, parameters: &[Scalar]) -> Result<Vec<i64>, String> {
+        if self.bytes > MOST {
+            return Err(format!("it has {} bytes of memory, of at most {MOST}", self.bytes));
+        }
         if self.arguments.len() != parameters.len() {
             return Err(format!("it takes {} arguments, and the input has {}", parameters.len(), self.arguments.len()));
         }

@@ -2,9 +2,11 @@
 //!
 //! Pointers point into one piece of memory, and may be equal. A difference counts only where nothing is made up and
 //! nothing promised: with instructions that are not modelled, or accesses whose flags say what this memory may break
-//! (regions that do not overlap, alignment, memory that nobody writes to), it is a doubt. Which NaN arithmetic gives is
+//! (regions that do not overlap, memory that nobody writes to), it is a doubt. A run in which an access is not aligned as it
+//! promises says nothing. Which NaN arithmetic gives is
 //! open, so a difference counts only if there is one whichever it gives in either version.
 
+use super::input::{FEW, MOST};
 use super::{FunctionVersion, WordInput};
 use crate::Config;
 use crate::inputs::hash;
@@ -13,16 +15,21 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_cfg_skeleton::ir::interp::{Memory, Outcome, equal_up_to_nan, quiet_nan};
 use rewright_cfg_skeleton::ir::{Function, InstKind, Terminator};
+use rewright_cfg_skeleton::nest::arguments::Argument;
 use rewright_cfg_skeleton::verdict::{Counterexample, Evidence};
 use rewright_typeprop::Scalar;
-use serde_json::json;
 
 /// Steps of a run of the first version; the second one may take four times as many.
 const FUEL: u64 = 100_000;
 
-/// Where memory is, and how much.
+/// Where memory is.
 const BASE: u64 = 1 << 20;
-const BYTES: u64 = 1 << 12;
+
+/// Where arrays begin.
+const ALIGNED: u64 = 16;
+
+/// How many contents are tried.
+const CONTENTS: u64 = 4;
 
 /// Integers on both sides of which things differ.
 const EDGES: [u64; 10] = [0, 1, 2, 7, 31, 127, 128, 0x7fff_ffff, 1 << 31, u64::MAX];
@@ -30,6 +37,13 @@ const FLOATS: [f64; 8] = [0.0, -0.0, 1.0, -1.5, 0.1, 1e300, f64::INFINITY, f64::
 
 /// Why nothing is run.
 const NO_INPUTS: &str = "it takes vectors, 128-bit integers or values of a domain, which runs cannot make up";
+
+/// What is in memory: a number that it is made from, and how many bytes there are.
+#[derive(Clone, Copy)]
+struct Contents {
+    seed: u64,
+    bytes: u64,
+}
 
 /// What runs show.
 pub(super) fn compare(before: FunctionVersion<'_>, after: FunctionVersion<'_>, config: &Config) -> Evidence {
@@ -40,14 +54,14 @@ pub(super) fn compare(before: FunctionVersion<'_>, after: FunctionVersion<'_>, c
     // Without parameters all runs are one, but for memory.
     for run in 0..config.runs {
         let arguments: Vec<i64> = parameters.iter().map(|scalar| inputs.argument(*scalar)).collect();
-        let seed = config.seed ^ u64::from(run);
-        match both(before, after, &arguments, seed, [quiet_nan; 2]) {
+        let contents = Contents { seed: config.seed ^ u64::from(run), bytes: FEW };
+        match both(before, after, &arguments, contents, [quiet_nan; 2]) {
             Compared::Same => evidence.runs += 1,
             Compared::Open(reason) => {
                 open.get_or_insert(reason);
             }
             Compared::Differs(found) => {
-                note(&mut evidence, [before, after], (&parameters, &arguments, seed), found);
+                note(&mut evidence, [before, after], (&parameters, &arguments, contents), found);
                 return evidence;
             }
         }
@@ -63,12 +77,13 @@ pub(super) fn on(before: FunctionVersion<'_>, after: FunctionVersion<'_>, input:
         Ok(arguments) => arguments,
         Err(reason) => return Evidence::nothing(reason),
     };
-    match both(before, after, &arguments, input.memory, [quiet_nan; 2]) {
+    let contents = Contents { seed: input.memory, bytes: input.bytes };
+    match both(before, after, &arguments, contents, [quiet_nan; 2]) {
         Compared::Same => Evidence { runs: 1, ..Evidence::default() },
         Compared::Open(reason) => Evidence::nothing(reason),
         Compared::Differs(found) => {
             let mut evidence = Evidence::default();
-            note(&mut evidence, [before, after], (&parameters, &arguments, input.memory), found);
+            note(&mut evidence, [before, after], (&parameters, &arguments, contents), found);
             evidence
         }
     }
@@ -78,10 +93,10 @@ pub(super) fn on(before: FunctionVersion<'_>, after: FunctionVersion<'_>, input:
 fn note(
     evidence: &mut Evidence,
     versions: [FunctionVersion<'_>; 2],
-    (parameters, arguments, seed): (&[Scalar], &[i64], u64),
+    (parameters, arguments, contents): (&[Scalar], &[i64], Contents),
     found: [String; 2],
 ) {
-    match confirmed(versions, (parameters, arguments, seed), &found) {
+    match confirmed(versions, (parameters, arguments, contents), &found) {
         Ok(counterexample) => evidence.refuted = Some(counterexample),
         Err(why) => {
             let ([was, is], shown) = (found, show(parameters, arguments).join(", "));
@@ -94,13 +109,37 @@ fn note(
 
 /// A counterexample that the solver has, where running both shows it.
 pub(super) fn shown_by(versions: [FunctionVersion<'_>; 2], arguments: &[u128], seed: u64) -> Option<Counterexample> {
+    shown_with(versions, arguments, Contents { seed, bytes: FEW })
+}
+
+fn shown_with(versions: [FunctionVersion<'_>; 2], arguments: &[u128], contents: Contents) -> Option<Counterexample> {
     let [before, after] = versions;
     let parameters = scalars(before)?;
     let arguments: Vec<i64> = parameters.iter().zip(arguments).map(|(scalar, n)| scalar.canonical(*n as u64)).collect();
-    match both(before, after, &arguments, seed, [quiet_nan; 2]) {
-        Compared::Differs(found) => confirmed(versions, (&parameters, &arguments, seed), &found).ok(),
+    match both(before, after, &arguments, contents, [quiet_nan; 2]) {
+        Compared::Differs(found) => confirmed(versions, (&parameters, &arguments, contents), &found).ok(),
         Compared::Same | Compared::Open(_) => None,
     }
+}
+
+/// A counterexample that nests have, where running both shows it: arrays lie in memory one behind the other, and what
+/// is in them is made from a few numbers.
+pub(super) fn shown_by_arguments(versions: [FunctionVersion<'_>; 2], arguments: &[Argument]) -> Option<Counterexample> {
+    let mut words = vec![];
+    let mut end = BASE;
+    for argument in arguments {
+        words.push(match argument {
+            Argument::Bits(bits) => *bits,
+            Argument::Elements { first, bytes, elements } => {
+                let start = end.next_multiple_of(ALIGNED);
+                end = start + (elements.len() * bytes) as u64;
+                u128::from(start.wrapping_add_signed(-first * *bytes as i64))
+            }
+        });
+    }
+    let bytes = (end - BASE).next_multiple_of(FEW).max(FEW);
+    let mut contents = (0..CONTENTS).map(|seed| Contents { seed, bytes }).take_while(|_| bytes <= MOST);
+    contents.find_map(|contents| shown_with(versions, &words, contents))
 }
 
 /// The types of the parameters, where each is a word.
@@ -112,19 +151,20 @@ fn scalars(version: FunctionVersion<'_>) -> Option<Vec<Scalar>> {
 /// A difference that counts; else why it does not.
 fn confirmed(
     [before, after]: [FunctionVersion<'_>; 2],
-    (parameters, arguments, seed): (&[Scalar], &[i64], u64),
+    (parameters, arguments, contents): (&[Scalar], &[i64], Contents),
     [was, is]: &[String; 2],
 ) -> Result<Counterexample, &'static str> {
     if let Some(why) = promised(before.function).or_else(|| promised(after.function)) {
         return Err(why);
     }
     let [usual, other]: [Nan; 2] = [quiet_nan, other_nan];
-    let differs = |nans| matches!(both(before, after, arguments, seed, nans), Compared::Differs(_));
+    let differs = |nans| matches!(both(before, after, arguments, contents, nans), Compared::Differs(_));
     if ![[usual, other], [other, usual], [other; 2]].into_iter().all(differs) {
         return Err("it depends on which NaN arithmetic gives");
     }
     let shown = show(parameters, arguments);
-    let input = json!({ "arguments": shown, "memory": seed });
+    let input = WordInput { arguments: shown.clone(), memory: contents.seed, bytes: contents.bytes };
+    let input = serde_json::to_value(input).unwrap_or_default();
     let shown = format!("({})", shown.join(", "));
     Ok(Counterexample { input, shown, before: was.clone(), after: is.clone(), statements: vec![], pattern: None })
 }
@@ -138,7 +178,7 @@ fn promised(function: &Function) -> Option<&'static str> {
     let of_inst = |kind: &InstKind| match kind {
         InstKind::Opaque { .. } => Some("an instruction that is not modelled takes part"),
         InstKind::Op { access: Some(access), .. } if access.region.index() != 0 => Some("accesses name alias regions"),
-        InstKind::Op { access: Some(access), .. } if access.readonly || access.aligned || access.movable => {
+        InstKind::Op { access: Some(access), .. } if access.readonly || access.movable => {
             Some("accesses promise what this memory may not keep")
         }
         _ => None,
@@ -164,12 +204,12 @@ fn both(
     before: FunctionVersion<'_>,
     after: FunctionVersion<'_>,
     arguments: &[i64],
-    seed: u64,
+    contents: Contents,
     nans: [Nan; 2],
 ) -> Compared {
     let run = |version: FunctionVersion<'_>, nan, fuel| {
         let mut memory = Memory::default();
-        memory.add(BASE, contents(seed));
+        memory.add(BASE, contents.make());
         let outcome = (version.run)(arguments, &mut memory, nan, fuel);
         (outcome, memory)
     };
@@ -229,19 +269,21 @@ fn other_nan(scalar: Scalar) -> i64 {
     }
 }
 
-fn contents(seed: u64) -> Vec<u8> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut word = || match rng.random_range(0..3) {
-        0 => pointer(rng.random()),
-        1 => rng.random_range(0..8),
-        _ => rng.random(),
-    };
-    (0..BYTES / 8).flat_map(|_| word().to_le_bytes()).collect()
+impl Contents {
+    fn make(self) -> Vec<u8> {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        let mut word = || match rng.random_range(0..3) {
+            0 => pointer(rng.random()),
+            1 => rng.random_range(0..8),
+            _ => rng.random(),
+        };
+        (0..self.bytes / 8).flat_map(|_| word().to_le_bytes()).collect()
+    }
 }
 
 /// An address of some word; there is as much memory on either side.
 fn pointer(number: u64) -> u64 {
-    BASE + BYTES / 4 + number % (BYTES / 2) / 8 * 8
+    BASE + FEW / 4 + number % (FEW / 2) / 8 * 8
 }
 
 /// The arguments as people write them; the bits of a NaN.

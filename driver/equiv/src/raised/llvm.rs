@@ -6,8 +6,11 @@ use crate::annotations::table::AnnotationTarget;
 use crate::metadata::Nodes;
 use crate::modules::Version;
 use crate::raise::{Accessed, Source};
-use crate::{Files, Seen, headers};
+use crate::replay::{Block, Bytes, Cell, Datum, Input, InputAddress, Scalar};
+use crate::replayed::replayed;
+use crate::{Config, Files, Seen, headers};
 use rewright_cfg_skeleton::ir::{InstId, Value};
+use rewright_cfg_skeleton::nest::arguments::Argument;
 use rewright_cfg_skeleton::verdict::Evidence;
 use rewright_llvm::body::{Instruction, MemoryAccess, Shape};
 use rewright_llvm::import::{Imported, Source as Origin};
@@ -22,11 +25,19 @@ const OF_CALLS: [&str; 3] = ["tail", "notail", "musttail"];
 /// How promises of types begin.
 const OF_TYPES: &str = "!tbaa(";
 
+/// Blocks are aligned as types need it.
+const ALIGNED: u64 = 16;
+
 /// How those of alignments do.
 const ALIGN: &str = "align ";
 
 /// Compares pairs of two files of which nothing is decided yet, where loops are in both.
-pub(crate) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, evidence: &mut [Evidence]) -> Vec<Seen> {
+pub(crate) fn compare(
+    llvm: &LlvmOptimiser,
+    files: &Files<'_>,
+    config: &Config,
+    evidence: &mut [Evidence],
+) -> Vec<Seen> {
     let is_open = |pair: &usize| evidence[*pair].proved.is_none() && evidence[*pair].refuted.is_none();
     let open: Vec<usize> = (0..files.pairs.len()).filter(is_open).collect();
     let mut all: Vec<Seen> = files.pairs.iter().map(|_| Seen::default()).collect();
@@ -34,15 +45,42 @@ pub(crate) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, evidence: &mut [E
         match found {
             Err(reason) | Ok(Shown::Nothing(reason)) => {
                 all[pair].not_compared(&reason);
-                Shown::Nothing(reason).note(&mut evidence[pair]);
+                Shown::Nothing(reason).note(&mut evidence[pair], &mut |_| None);
             }
             Ok(shown) => {
                 all[pair].runs += 1;
-                shown.note(&mut evidence[pair]);
+                let versions = files.versions(pair);
+                let replay =
+                    &mut |arguments: &[Argument]| replayed(versions, &input(versions[0], arguments), config).ok();
+                shown.note(&mut evidence[pair], replay);
             }
         }
     }
     all
+}
+
+/// Arguments as an input: each array is a block, which ends where the array does.
+fn input(version: Version<'_>, arguments: &[Argument]) -> Input {
+    let mut memory = vec![];
+    // Globals are what the module says.
+    let own = version.definition.parameters.iter().zip(arguments);
+    let datum = own.map(|(parameter, argument)| match argument {
+        Argument::Elements { first, bytes, elements } => {
+            let cells = elements.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(*bytes).map(Cell::Byte));
+            memory.push(Block { align: ALIGNED, bytes: Bytes(cells.collect()) });
+            let address = InputAddress::Block(memory.len() as u32 - 1, -first * *bytes as i64);
+            Datum::Scalar(Scalar::Pointer(address))
+        }
+        Argument::Bits(bits) => {
+            let mask = match parameter.ty {
+                Type::Int(width @ 1..=128) => u128::MAX >> (128 - width),
+                _ => u128::MAX,
+            };
+            Datum::Scalar(Scalar::Bits(bits & mask))
+        }
+    });
+    let arguments = datum.collect();
+    Input { arguments, memory, ..Input::default() }
 }
 
 /// A question about a pair and its versions.

@@ -10,6 +10,12 @@ use crate::not_modelled::NotModelled;
 use rewright_llvm::types::Type;
 use std::collections::BTreeMap;
 
+/// Objects of so many bytes are shown whole.
+const SHORT: usize = 64;
+
+/// So many bytes are shown where longer ones differ.
+const WORD: usize = 8;
+
 /// A call that others notice.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Event {
@@ -58,8 +64,8 @@ impl Behaviour {
         }
     }
 
-    /// As a person would say it.
-    pub(super) fn show(&self, world: &World<'_>) -> String {
+    /// As a person would say it, beside another one: of long memory, from where the two differ.
+    pub(super) fn show(&self, beside: &Behaviour, world: &World<'_>) -> String {
         let ending = match self {
             Behaviour::Undefined(reason) => return format!("undefined behaviour: {reason}"),
             Behaviour::Ends(ending) => ending,
@@ -79,10 +85,23 @@ impl Behaviour {
             object => object.to_string(),
         };
         for (object, bytes) in &ending.memory {
-            let shown: Vec<_> = bytes.iter().map(ToString::to_string).collect();
-            parts.push(format!("leaves {} = [{}]", named(object), shown.join(" ")));
+            let shown = |bytes: &[Byte]| bytes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+            if bytes.len() <= SHORT {
+                parts.push(format!("leaves {} = [{}]", named(object), shown(bytes)));
+            } else if let Some(at) = beside.differs_at(object, bytes) {
+                let end = bytes.len().min(at + WORD);
+                let rest = if end < bytes.len() { " .." } else { "" };
+                parts.push(format!("leaves {}+{at} = [{}{rest}]", named(object), shown(&bytes[at..end])));
+            }
         }
         parts.join(", ")
+    }
+
+    /// The first byte of an object that it leaves in another way.
+    fn differs_at(&self, object: &Object, bytes: &[Byte]) -> Option<usize> {
+        let Behaviour::Ends(ending) = self else { return None };
+        let other = ending.memory.get(object)?;
+        bytes.iter().zip(other).position(|(byte, other)| byte != other)
     }
 }
 

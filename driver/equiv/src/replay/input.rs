@@ -306,16 +306,33 @@ macro_rules! as_text {
 
 as_text!(InputAddress, Scalar, Bytes);
 
+impl Bytes {
+    /// For a person: long ones without their end.
+    fn short(&self) -> String {
+        let size: u64 = self.0.iter().map(Cell::size).sum();
+        match self.0.get(..SHOWN) {
+            Some(first) if size > SHORT => format!("{} .. {size} bytes", Bytes(first.to_vec())),
+            _ => self.to_string(),
+        }
+    }
+}
+
+/// Memory of more bytes than this is shown without its end.
+const SHORT: u64 = 64;
+
+/// So many of its bytes are shown.
+const SHOWN: usize = 16;
+
 impl fmt::Display for Input {
-    /// A line for each part, as a person would give them.
+    /// A line for each part, as a person would give them; the JSON has all bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let arguments: Vec<_> = self.arguments.iter().map(ToString::to_string).collect();
         write!(f, "({})", arguments.join(", "))?;
         for (n, block) in self.memory.iter().enumerate() {
-            write!(f, ", &{n} = [{}]", block.bytes)?;
+            write!(f, ", &{n} = [{}]", block.bytes.short())?;
         }
         for (name, bytes) in &self.globals {
-            write!(f, ", {name} = [{bytes}]")?;
+            write!(f, ", {name} = [{}]", bytes.short())?;
         }
         for answer in &self.answers {
             let call = answer.call.map(|n| format!(" (call {n})")).unwrap_or_default();

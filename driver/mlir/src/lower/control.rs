@@ -29,9 +29,9 @@ impl Lowering<'_> {
         let names = [(name.clone(), Meaning::Value(counter.clone(), ty.clone()))].into_iter();
         let names = names
             .chain(carried.iter().zip(&values).map(|((n, t), v)| (n.clone(), Meaning::Value(v.clone(), t.clone()))));
-        self.scopes.push(names.collect());
+        self.enter(names.collect());
         let yielded = self.body(op, region)?;
-        self.scopes.pop();
+        self.leave();
         let step = self.constant("i64", step);
         let next = self.compute("i64", &format!("iadd{{i64}} {counter}, {step}"));
         self.end(&format!("jump {head}({})", [vec![next], yielded].concat().join(", ")));
@@ -103,9 +103,9 @@ impl Lowering<'_> {
         self.end(&format!("br {condition}, {then}, {otherwise}"));
         for (label, region) in [(then, op.regions.first()), (otherwise, op.regions.get(1))] {
             self.begin(&label, &[]);
-            self.scopes.push(Default::default());
+            self.enter(Default::default());
             let yielded = region.map_or(Ok(vec![]), |region| self.body(op, region))?;
-            self.scopes.pop();
+            self.leave();
             if yielded.len() != op.results.len() {
                 return Err(op.unsupported("as many yielded values as results are expected"));
             }
@@ -162,17 +162,17 @@ impl Lowering<'_> {
         self.end(&format!("jump {head}{}", list(&inits)));
         let (values, typed) = self.typed(op, &before.arguments)?;
         self.begin(&head, &typed);
-        self.scopes.push(named(&before.arguments, values));
+        self.enter(named(&before.arguments, values));
         self.ops(ops)?;
         let passed = self.passed(decision, &decision.operands)?;
-        self.scopes.pop();
+        self.leave();
         let Some((condition, passed)) = passed.split_first() else { return Err(decision.unsupported("no condition")) };
         self.end(&format!("br {condition}, {body}{}, {exit}{}", list(passed), list(passed)));
         let (values, typed) = self.typed(op, &after.arguments)?;
         self.begin(&body, &typed);
-        self.scopes.push(named(&after.arguments, values));
+        self.enter(named(&after.arguments, values));
         let yielded = self.body(op, after)?;
-        self.scopes.pop();
+        self.leave();
         self.end(&format!("jump {head}{}", list(&yielded)));
         self.joined(op, &exit)
     }

@@ -8,6 +8,12 @@ use std::fmt::Write as _;
 /// An access may be to any cell, and traps as Cranelift's accesses to a heap do.
 const ACCESS: &str = "@region0 trap=253";
 
+/// The trap where there is no memory, that of accesses.
+const OUT_OF_BOUNDS: u32 = 253;
+
+/// The pack whose functions allocate and free.
+pub const HEAP: &str = "std.heap";
+
 impl Lowering<'_> {
     /// An array's address and the extents that its type does not say.
     pub(super) fn array_parameter(
@@ -16,14 +22,7 @@ impl Lowering<'_> {
         (value, ty): (String, &str),
         line: u32,
     ) -> Lowered<Vec<String>> {
-        let Memref { shape, element, strides } =
-            Memref::read(ty).map_err(|e| Unsupported { line, what: e.to_string() })?;
-        if strides.is_some() {
-            return Err(Unsupported { line, what: format!("our own text has no layouts: `{ty}`") });
-        }
-        if size(&element).is_none() {
-            return Err(Unsupported { line, what: format!("elements of type `{element}`") });
-        }
+        let (shape, element) = plain(ty).map_err(|what| Unsupported { line, what })?;
         let mut parameters = vec![format!("{value}: i64")];
         let mut extents = vec![];
         for extent in shape {
@@ -96,6 +95,63 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// A new array. Its cells, which have no value in MLIR until they are written, are 0; too large an array traps.
+    pub(super) fn alloc(&mut self, op: &Op) -> Lowered<()> {
+        let ty = op.result_types.first().map_or("", String::as_str);
+        let (shape, element) = plain(ty).map_err(|what| op.unsupported(what))?;
+        let (dynamic, given) = (shape.iter().filter(|extent| extent.is_none()).count(), op.operands.len());
+        if dynamic != given {
+            return Err(
+                op.unsupported(format!("{dynamic} operands for the extents of `{ty}` are expected, not {given}"))
+            );
+        }
+        let mut sizes = self.values(op, &op.operands)?.into_iter();
+        let extents = shape.iter().map(|extent| extent.map_or_else(|| sizes.next(), |number| Some(number.to_string())));
+        let extents: Vec<String> = extents.flatten().collect();
+        self.doubt(op, "cells that are read before they are written");
+        let mut cells: Option<String> = None;
+        for extent in &extents {
+            let extent = self.extent(extent);
+            if let Some(cells) = &cells {
+                let beyond = self.compute("i64", &format!("umulhi{{i64}} {cells}, {extent}"));
+                let _ = writeln!(self.out, "  check.trapnz {beyond}, {OUT_OF_BOUNDS}");
+            }
+            cells = Some(self.combined("imul", cells, extent));
+        }
+        let one = self.constant("i64", 1);
+        // An array without cells has an address, too.
+        let cells = self.combined("umax", cells, one);
+        let bytes = self.constant("i64", size(&element).unwrap_or(1));
+        let address = self.compute("i64", &format!("{HEAP}.calloc {cells}, {bytes}"));
+        let _ = writeln!(self.out, "  check.trapz {address}, {OUT_OF_BOUNDS}");
+        if op.name == "memref.alloca" {
+            // Another block may be executed again before the function returns.
+            let scope = self.scopes.last_mut().filter(|_| self.is_first);
+            let scope = scope.ok_or_else(|| op.unsupported("only the first block has arrays on the stack"))?;
+            scope.on_stack.push(address.clone());
+        }
+        let [name] = op.results.as_slice() else { return Err(op.unsupported("one result is expected")) };
+        self.define(name, Meaning::Array(address, extents, element));
+        Ok(())
+    }
+
+    pub(super) fn dealloc(&mut self, op: &Op) -> Lowered<()> {
+        let (address, ..) = self.array(op, 0)?;
+        if self.scopes.iter().any(|scope| scope.on_stack.contains(&address)) {
+            return Err(op.unsupported("an array on the stack is deallocated"));
+        }
+        self.doubt(op, "an array that may be deallocated twice, or used later");
+        self.free(&[address]);
+        Ok(())
+    }
+
+    /// Frees arrays.
+    pub(super) fn free(&mut self, addresses: &[String]) {
+        for address in addresses {
+            let _ = writeln!(self.out, "  {HEAP}.free {address}");
+        }
+    }
+
     /// The same array by a type that says no more of its extents.
     pub(super) fn cast(&mut self, op: &Op) -> Lowered<()> {
         let (address, extents, element) = self.array(op, 0)?;
@@ -107,7 +163,10 @@ impl Lowering<'_> {
         if !says_no_more {
             return Err(op.unsupported("what the type of its result says of extents is not known to hold"));
         }
-        self.define(&name.clone(), Meaning::Array(address, extents, element));
+        // What the type does not say is passed with the address.
+        let said = extents.iter().zip(shape);
+        let extents = said.map(|(is, to)| if to.is_some() { is.clone() } else { self.extent(is) }).collect();
+        self.define(name, Meaning::Array(address, extents, element));
         Ok(())
     }
 
@@ -157,6 +216,18 @@ impl Lowering<'_> {
         let value = self.extent(&extent);
         self.define_result(op, value, "index")
     }
+}
+
+/// The extents of an array whose rows follow each other, and the type of its elements.
+pub(super) fn plain(ty: &str) -> Result<(Vec<Option<i128>>, String), String> {
+    let Memref { shape, element, strides } = Memref::read(ty).map_err(|why| why.to_string())?;
+    if strides.is_some() {
+        return Err(format!("our own text has no layouts: `{ty}`"));
+    }
+    if size(&element).is_none() {
+        return Err(format!("elements of type `{element}`"));
+    }
+    Ok((shape, element))
 }
 
 /// Bytes of an element.

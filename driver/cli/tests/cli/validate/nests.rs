@@ -9,7 +9,7 @@ const LAYOUT: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:
     target triple = \"x86_64-pc-linux-gnu\"\n";
 
 /// Two loops, one in the other, around a body over `%i` and `%j`: from 0 to the bounds.
-fn nest([outer, inner]: [&str; 2], [high_outer, high_inner]: [&str; 2], header: &str, body: &str) -> String {
+pub(super) fn nest([outer, inner]: [&str; 2], [high_outer, high_inner]: [&str; 2], header: &str, body: &str) -> String {
     format!(
         "define void @f({header}) {{\nentry:\n  br label %x\n\
          x:\n  %{outer} = phi i32 [ 0, %entry ], [ %{outer}.n, %xl ]\n  %c = icmp slt i32 %{outer}, {high_outer}\n  \
@@ -23,13 +23,13 @@ fn nest([outer, inner]: [&str; 2], [high_outer, high_inner]: [&str; 2], header: 
 }
 
 /// The same with the loops in the other order.
-fn interchanged(bounds: [&str; 2], header: &str, body: &str) -> [String; 2] {
+pub(super) fn interchanged(bounds: [&str; 2], header: &str, body: &str) -> [String; 2] {
     let [m, n] = bounds;
     [nest(["i", "j"], [m, n], header, body), nest(["j", "i"], [n, m], header, body)]
 }
 
 /// One loop with a counter of so many bits; `test` compares `%i`.
-fn single(header: &str, ty: &str, test: &str, body: &str, next: &str) -> String {
+pub(super) fn single(header: &str, ty: &str, test: &str, body: &str, next: &str) -> String {
     format!(
         "define void @f({header}) {{\nentry:\n  br label %x\n\
          x:\n  %i = phi {ty} [ 0, %entry ], [ %i.n, %b ]\n  %c = icmp {test}\n  br i1 %c, label %b, label %done\n\
@@ -38,7 +38,7 @@ fn single(header: &str, ty: &str, test: &str, body: &str, next: &str) -> String 
 }
 
 /// The verdict on two texts, with its precondition.
-fn verdict([before, after]: &[String; 2], kind: &str) -> (String, Option<String>, Value) {
+pub(super) fn verdict([before, after]: &[String; 2], kind: &str) -> (String, Option<String>, Value) {
     let dir = tempfile::tempdir().unwrap();
     let names = ["before", "after"].map(|name| format!("{name}.{kind}"));
     let layout = if kind == "ll" { LAYOUT } else { "" };
@@ -53,10 +53,10 @@ fn verdict([before, after]: &[String; 2], kind: &str) -> (String, Option<String>
     (text("verdict").unwrap(), text("precondition"), found.clone())
 }
 
-const APART: &str = "ptr noalias %a, ptr noalias %b, i32 noundef %n";
+pub(super) const APART: &str = "ptr noalias %a, ptr noalias %b, i32 noundef %n";
 
 /// `a[i][j] = b[i + ROW][j + COLUMN] + a[i][j]`.
-fn stencil(from: &str, row: i64, column: i64) -> String {
+pub(super) fn stencil(from: &str, row: i64, column: i64) -> String {
     format!(
         "  %p = getelementptr inbounds [64 x double], ptr %a, i64 %r, i64 %s\n  \
          %rr = add nsw i64 %r, {row}\n  %ss = add nsw i64 %s, {column}\n  \
@@ -213,7 +213,7 @@ const CLIF: &str = "function %f(i64, i64) {\n\
     store FLAGS v17, v13\n  v18 = iadd v6, v22\n  jump block2(v18)\n\
     block4:\n  v19 = iadd v4, v22\n  jump block1(v19)\nblock5:\n  return\n}\n";
 
-fn clif(row: &str, column: &str, flags: &str) -> String {
+pub(super) fn clif(row: &str, column: &str, flags: &str) -> String {
     CLIF.replace("ROW", row).replace("COLUMN", column).replace("FLAGS", flags)
 }
 
@@ -238,7 +238,7 @@ fn loops_of_clif_in_another_order() {
 }
 
 /// `a[i][j] = a[i][j] + 1` in our own text.
-fn own(row: &str, column: &str, high: i32) -> String {
+pub(super) fn own(row: &str, column: &str, high: i32) -> String {
     format!(
         "func %f {{\nb0(%p: i64):\n  %zero: i64 = const 0\n  %one: i64 = const 1\n  %row: i64 = const 5\n  \
          %three: i64 = const 3\n  %high: i64 = const {high}\n  %unit: f64 = const 0x3ff0000000000000\n  jump b1(%zero)\n\
