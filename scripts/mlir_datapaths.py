@@ -8,10 +8,10 @@
 
 A pair is two expressions over x, y, z of a type T, `U` the type of twice its width, and c, d of type i1. Listed pairs
 stand in a function of scalars or in a loop. Random ones are listed identities at other types, with operands that are
-expressions themselves, in the middle of others. Random false ones are true ones with one change that gives another
-value on some input (computed here, at small widths by trying all).
+expressions themselves, in the middle of others. Of the random false ones each gives another value on some input, which
+is computed here.
 """
-import itertools, math, os, random, re, resource, subprocess, sys, tempfile
+import math, os, random, re, resource, struct, subprocess, sys, tempfile
 
 INT, FLOAT = ['i8', 'i16', 'i32', 'i64'], ['f32', 'f64']
 WIDE = {'i8': 'i16', 'i16': 'i32', 'i32': 'i64'}
@@ -302,6 +302,124 @@ def random_pair(rng, table):
     return name, ty, out, before, after
 
 
+class Undefined(Exception):
+    """What is computed has undefined behaviour."""
+
+
+def rounded(number, ty):
+    if ty == 'f64' or not math.isfinite(number):
+        return number
+    try:
+        return struct.unpack('f', struct.pack('f', number))[0]
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+def divided(x, y):
+    if y:
+        return x / y
+    return math.nan if x == 0 or math.isnan(x) else math.copysign(math.inf, x) * math.copysign(1, y)
+
+
+def extreme(x, y, larger):
+    """The larger or smaller float, as `maximumf` and `minimumf` choose it."""
+    if math.isnan(x) or math.isnan(y):
+        return math.nan
+    order = lambda value: (value, math.copysign(1, value))
+    return (max if larger else min)(x, y, key=order)
+
+
+class Evaluator(Function):
+    """The value of an expression: of integers their bits, a NaN for all."""
+    def __init__(self, ty, values):
+        super().__init__(ty)
+        self.vars, self.vars_at = {'x': ty, 'y': ty, 'z': ty, 'c': 'i1', 'd': 'i1'}, values
+
+    def constant(self, text, ty):
+        width = int(ty[1:])
+        if text in ('true', 'false'):
+            return int(text == 'true')
+        if ty[0] == 'f':
+            return rounded(float(text), ty)
+        return (width - 1 if text == 'top' else int(text)) % (1 << width)
+
+    def value(self, e, ty):
+        if isinstance(e, str):
+            return super().value(e, ty)
+        name, args = e[0], e[1:]
+        if name in COMPARE or name in FCOMPARE:
+            of = next((t for t in map(self.type_of, args) if t), self.ty)
+            x, y = (self.value(arg, of) for arg in args)
+            if of[0] == 'f':
+                name = name.removeprefix('f')
+                unordered = math.isnan(x) or math.isnan(y)
+                if name in ('ord', 'uno'):
+                    return int(unordered == (name == 'uno'))
+                if unordered:
+                    return int(name[0] == 'u')
+                name = name[1:]
+            elif name[0] == 's':
+                x, y, name = signed(x, of), signed(y, of), name[1:]
+            elif name[0] == 'u':
+                name = name[1:]
+            return int({'eq': x == y, 'ne': x != y, 'lt': x < y, 'le': x <= y, 'gt': x > y, 'ge': x >= y}[name])
+        if name == 'select':
+            return self.value(args[1 if self.value(args[0], 'i1') else 2], ty)
+        bits = 1 << int(ty[1:])
+        if name in ('extui', 'extsi', 'trunci'):
+            of = self.type_of(args[0])
+            x = self.value(args[0], of)
+            return (signed(x, of) if name == 'extsi' else x) % bits
+        values = [self.value(arg, ty) for arg in args]
+        x, y = values[0], values[-1]
+        if ty[0] == 'f':
+            return rounded({
+                'addf': lambda: x + y, 'subf': lambda: x - y, 'mulf': lambda: x * y, 'divf': lambda: divided(x, y),
+                'negf': lambda: -x, 'absf': lambda: abs(x), 'sqrt': lambda: math.sqrt(x) if x >= 0 else math.nan,
+                'minimumf': lambda: extreme(x, y, False), 'maximumf': lambda: extreme(x, y, True)}[name](), ty)
+        a, b = signed(x, ty), signed(y, ty)
+        if name[:3] in ('div', 'rem') and (y == 0 or name[3] == 's' and a == -bits // 2 and b == -1):
+            raise Undefined
+        quotient = lambda: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        return {
+            'addi': lambda: x + y, 'subi': lambda: x - y, 'muli': lambda: x * y, 'andi': lambda: x & y, 'ori': lambda: x | y,
+            'xori': lambda: x ^ y, 'shli': lambda: x << y, 'shrui': lambda: x >> y, 'shrsi': lambda: a >> y,
+            'divui': lambda: x // y, 'remui': lambda: x % y, 'divsi': quotient, 'remsi': lambda: a - b * quotient(),
+            'minsi': lambda: min(a, b), 'maxsi': lambda: max(a, b), 'minui': lambda: min(x, y), 'maxui': lambda: max(x, y),
+            'absi': lambda: abs(a)}[name]() % bits
+
+
+def signed(x, ty):
+    bits = 1 << int(ty[1:])
+    return x - bits if 2 * x >= bits else x
+
+
+def differs(rng, ty, out, before, after):
+    """Whether two expressions are found to differ on an input on which the first one is defined."""
+    bits = 1 << int(ty[1:])
+    near = [int(n) for n in re.findall(r"'(-?\d+)'", str(before) + str(after))]
+    near = [base + sign * n + step for n in near + [0] for base in (0, bits // 2) for sign in (1, -1) for step in (-1, 0, 1)]
+    for _ in range(2000):
+        def choose():
+            if ty[0] == 'f':
+                number = rng.choice([0.0, 1.0, 3.0, 0.1, 1e30, 1e-30, 1e300, 1e-300, math.inf, math.nan, rng.random(), rng.uniform(0, 1e6)])
+                return rounded(rng.choice([number, -number]), ty)
+            return rng.choice([rng.choice(near), rng.randrange(bits), rng.randrange(16)]) % bits
+        values = {'x': choose(), 'y': choose(), 'z': choose(), 'c': rng.randrange(2), 'd': rng.randrange(2)}
+        try:
+            first = Evaluator(ty, values).value(before, out)
+        except Undefined:
+            continue
+        try:
+            second = Evaluator(ty, values).value(after, out)
+        except Undefined:
+            return True
+        alike = first == second and math.copysign(1, first) == math.copysign(1, second)
+        if not alike and not (first != first and second != second):
+            return True
+    return False
+
+
 def run(rewright, seed, count):
     rng = random.Random(int(seed))
     failed = 0
@@ -309,6 +427,12 @@ def run(rewright, seed, count):
         sides, names = ['', ''], []
         for number in range(int(count)):
             name, ty, out, before, after = random_pair(rng, table)
+            found = differs(rng, ty, out, before, after)
+            if title == 'true' and found:
+                sys.exit(f'{name} of {ty} is not true: {before}, {after}')
+            while title == 'false' and not found:
+                name, ty, out, before, after = random_pair(rng, table)
+                found = differs(rng, ty, out, before, after)
             names.append(f'{name}_{number}')
             for side, e in enumerate((before, after)):
                 sides[side] += scalar_or_loop(number, names[-1], ty, e, out)

@@ -10,7 +10,8 @@ before), `fan` (values are made of arguments only, and all are combined at the e
 `select` (comparisons and selections), `mixed` (all types, conversions, divisions, shifts; values may end in few), `hub` (half
 of all operands are one value), `parameters` (64 of them), `products` (of i64), `constants`, `reordered` (statements of the
 second version in another order), `merged` (common subexpressions only in the first version), `dead` (unused values in the
-second version), `functions` (several of them, with several results). A wrong version differs in one statement of the
+second version), `functions` (several of them, with several results), `few` (masks, remainders, shifts to the right and
+comparisons: all values end in few). A wrong version differs in one statement of the
 second half: operands of a subtraction are swapped, a constant or a predicate is another one, the sign of an extension is
 dropped, or the second version promises something. `run` exits with 1 where a right version is not proved, `wrong` where a
 wrong one is.
@@ -21,7 +22,7 @@ from mlir_datapaths import TRUE, Function, listed, out_type, types
 INT, ALL = ['i8', 'i16', 'i32', 'i64'], ['i8', 'i16', 'i32', 'i64', 'f32', 'f64']
 SHAPES = {'widths': INT, 'floats': ['f32', 'f64'], 'chain': ['i32'], 'fan': ['i32', 'i64'], 'once': ['i32', 'i64'],
           'select': ['i16', 'i32'], 'mixed': ALL, 'hub': ['i32', 'i64'], 'parameters': INT, 'products': ['i64'], 'constants': INT,
-          'reordered': ALL, 'merged': ALL, 'dead': INT, 'functions': ALL}
+          'reordered': ALL, 'merged': ALL, 'dead': INT, 'functions': ALL, 'few': ['i8', 'i32', 'i64']}
 PLAIN = {'i': [('addi', 'x', 'y'), ('subi', 'x', 'y'), ('xori', 'x', 'y'), ('muli', 'x', '5'), ('minsi', 'x', 'y'), ('ori', 'x', 'y'),
                ('addi', 'x', '77'), ('maxui', 'x', 'y')],
          'f': [('addf', 'x', 'y'), ('mulf', 'x', 'y'), ('subf', 'x', 'y'), ('maximumf', 'x', 'y'), ('negf', 'x')]}
@@ -32,13 +33,15 @@ EVERY = {'i': PLAIN['i'] + SELECT + [('muli', 'x', 'y'), ('andi', 'x', 'y'), ('s
          'f': PLAIN['f'] + [('minimumf', 'x', 'y'), ('divf', 'x', 'y'), ('select', ('olt', 'x', 'y'), 'z', 'y'), ('absf', 'x'),
                             ('une', 'x', 'y'), ('mulf', 'x', '0.5')]}
 PRODUCT = [('muli', 'x', 'y')] * 3 + [('addi', 'x', 'y'), ('muli', ('muli', 'x', 'y'), 'z')]
+FEW = [('andi', 'x', '15'), ('remui', 'x', '5'), ('shrui', 'x', '5'), ('minui', 'x', 'y'), ('select', 'c', 'x', 'y'), ('eq', 'x', 'y'),
+       ('ult', 'x', '3'), ('andi', 'x', 'y'), ('muli', 'x', 'y'), ('addi', 'x', '1'), ('select', ('slt', 'x', '0'), 'y', 'z')]
 CONSTANT = [(name, 'x', n) for name in ('addi', 'xori', 'muli', 'subi') for n in ('1', '7', '-1', '100')]
 WRONG = {'i': [(('subi', 'x', 'y'), ('subi', 'y', 'x')), (('addi', 'x', '77'), ('addi', 'x', '78')), (('slt', 'x', 'y'), ('sle', 'x', 'y')),
                (('ult', 'x', 'y'), ('slt', 'x', 'y')), (('addi', 'x', 'y'), ('addi.nsw', 'x', 'y')), (('minsi', 'x', 'y'), ('minui', 'x', 'y')),
                (('extsi', 'x'), ('extui', 'x'))],
          'f': [(('subf', 'x', 'y'), ('subf', 'y', 'x')), (('mulf', 'x', '0.5'), ('mulf', 'x', '0.25')), (('olt', 'x', 'y'), ('ole', 'x', 'y')),
                (('maximumf', 'x', 'y'), ('minimumf', 'x', 'y')), (('addf', ('addf', 'x', 'y'), 'z'), ('addf', 'x', ('addf', 'y', 'z')))]}
-BARE = {'mixed', 'reordered', 'merged', 'dead', 'functions'}
+BARE = {'mixed', 'reordered', 'merged', 'dead', 'functions', 'few'}
 # Undefined behaviour is for the script of pairs.
 ROWS = [row for row in listed(TRUE) if not re.search(r'div|rem', str(row[2:]))]
 
@@ -72,7 +75,7 @@ class Code:
             rows = [row for row in ROWS if ty in types(row[1]) or row[1] == 'bit' and ty[0] == 'i']
             _, kind, before, after = self.rng.choice(rows)
         else:
-            rows = {'select': SELECT, 'products': PRODUCT, 'constants': CONSTANT}.get(self.shape)
+            rows = {'select': SELECT, 'products': PRODUCT, 'constants': CONSTANT, 'few': FEW}.get(self.shape)
             rows = rows or (EVERY if self.shape in BARE else PLAIN)[ty[0]]
             rows = [row for row in rows if not (ty == 'i64' and 'ext' in str(row)) and not (ty == 'i8' and '100' in row)]
             before = after = self.rng.choice(rows)
@@ -85,8 +88,8 @@ class Code:
         self.f.vars_at = {'x': self.pick(ty, last=self.shape in ('chain', 'once')), 'y': self.pick(ty), 'z': self.pick(ty),
                           'c': self.pick('i1'), 'd': self.pick('i1')}
         if wrong:
-            # Not the same as x, by whatever it is computed.
-            self.f.vars_at['y'] = self.argument(ty)
+            # Not the same as x, nor as each other, by whatever these are computed.
+            self.f.vars_at.update(y=self.argument(ty), z=self.argument(ty))
         value = self.f.value(forms[self.column], out)
         # Values do not end in few: what is 0, or all bits, whatever it is made of tells nothing apart.
         if self.shape != 'floats' and self.shape not in BARE and out == ty:

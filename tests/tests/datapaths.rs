@@ -145,6 +145,18 @@ fn floats_are_proved_by_laws_and_not_by_those_of_reals() {
             "%n = arith.negf %y : f64\n%s = arith.addf %n, %x : f64\n%r = arith.mulf %s, %z : f64",
             "%s = arith.subf %x, %y : f64\n%r = arith.mulf %s, %z : f64",
         ),
+        (
+            "%n = arith.negf %x : f64\n%p = arith.mulf %n, %y : f64\n%r = arith.divf %p, %z : f64",
+            "%p = arith.mulf %x, %y : f64\n%q = arith.divf %p, %z : f64\n%r = arith.negf %q : f64",
+        ),
+        (
+            "%n = arith.negf %x : f64\n%m = arith.negf %y : f64\n%r = arith.maximumf %n, %m : f64",
+            "%s = arith.minimumf %x, %y : f64\n%r = arith.negf %s : f64",
+        ),
+        (
+            "%c = arith.cmpf olt, %x, %y : f64\n%p = arith.mulf %x, %y : f64\n%r = arith.select %c, %p, %z : f64",
+            "%c = arith.cmpf uge, %x, %y : f64\n%p = arith.mulf %y, %x : f64\n%r = arith.select %c, %z, %p : f64",
+        ),
     ] {
         assert_eq!(verdict(before, after), Kind::Proved, "{before} / {after}");
     }
@@ -161,6 +173,12 @@ fn floats_are_proved_by_laws_and_not_by_those_of_reals() {
             "%s = arith.addf %y, %z : f64\n%r = arith.addf %x, %s : f64",
         ),
         ("%r = arith.divf %x, %y : f64", "%r = arith.divf %y, %x : f64"),
+        (
+            "%c = arith.cmpf olt, %x, %y : f64\n%r = arith.select %c, %x, %z : f64",
+            "%c = arith.cmpf oge, %x, %y : f64\n%r = arith.select %c, %z, %x : f64",
+        ),
+        ("%c = arith.cmpf ole, %x, %y : f64\n%r = arith.select %c, %x, %y : f64", "%r = arith.minimumf %x, %y : f64"),
+        ("%r = arith.maximumf %x, %zero : f64", "%r = arith.maximumf %x, %minus : f64"),
     ] {
         assert_ne!(verdict(before, after), Kind::Proved, "{before} / {after}");
     }

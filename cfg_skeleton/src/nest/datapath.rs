@@ -97,6 +97,9 @@ pub trait ValueOracle {
     /// Another function begins: what is asked next is about that.
     fn begin(&mut self) {}
 
+    /// So many values are to be compared: the more, the more questions are to be answered.
+    fn expect(&mut self, _values: usize) {}
+
     /// So many values of a function are compared, of how many.
     fn compared(&mut self, _done: usize, _all: usize) {}
 }
@@ -180,6 +183,13 @@ impl<'a> Asked<'a> {
             self.known.extend(new.into_iter().zip(answers));
         }
         (0..questions.len()).filter(|position| self.means_of(&questions[*position]).is_none()).collect()
+    }
+
+    /// Says how many values are to be compared.
+    pub(crate) fn expect(&mut self, values: usize) {
+        if let Some(oracle) = &mut self.oracle {
+            oracle.expect(values);
+        }
     }
 
     /// Says how far a comparison has come.

@@ -50,6 +50,12 @@ impl Budget {
         self.function = self.each;
     }
 
+    /// So many steps more, for this function and the file.
+    pub(super) fn extend(&mut self, steps: u64) {
+        self.function = self.function.saturating_add(steps);
+        self.file = self.file.saturating_add(steps);
+    }
+
     /// What the next question may take; the reason where that is nothing.
     pub(super) fn limit(&self) -> Result<Limit, Exhausted> {
         match self.spent() {

@@ -34,6 +34,9 @@ const MAX_TERMS: usize = 40;
 /// Solvers that answer at the same time.
 const SOLVERS: usize = 4;
 
+/// Further steps that there are for each value that is compared.
+const STEPS_PER_VALUE: u64 = 40_000;
+
 /// Answers questions about values.
 pub struct Datapaths {
     optimiser: Optimiser,
@@ -47,8 +50,8 @@ pub struct Datapaths {
 
 impl Datapaths {
     /// With the rules of packs and a solver. For one function it may take so many steps for questions that it answers at
-    /// length, and four times as many for those that it is to answer quickly and does not; for all functions twenty times
-    /// as many.
+    /// length, and four times as many for those that it is to answer quickly and does not, and more in proportion to the
+    /// values that are compared; for all functions twenty times as many.
     pub fn new(optimiser: Optimiser, solver: Vec<String>, steps: u64) -> Datapaths {
         let operations = Operations::new(&optimiser.program().universe);
         Datapaths {
@@ -158,6 +161,12 @@ impl ValueOracle for Datapaths {
     fn begin(&mut self) {
         self.quick.iter_mut().for_each(Solving::begin);
         self.solving.begin();
+    }
+
+    fn expect(&mut self, values: usize) {
+        let steps = STEPS_PER_VALUE.saturating_mul(values as u64);
+        self.quick.iter_mut().for_each(|solving| solving.extend(steps / SOLVERS as u64));
+        self.solving.extend(steps / SOLVERS as u64);
     }
 
     fn compared(&mut self, done: usize, all: usize) {

@@ -1,7 +1,7 @@
 //! Terms and their sorts.
 
 /// An IEEE-754 binary format.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Format {
     /// Bits of the exponent.
     pub exponent: u32,
@@ -25,7 +25,7 @@ impl Format {
 }
 
 /// The sort of a term.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Sort {
     /// A truth value.
     Bool,
@@ -40,7 +40,7 @@ pub enum Sort {
 }
 
 /// A term of a [`Script`](super::Script).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Expr {
     pub(super) id: u32,
     pub(super) sort: Sort,

@@ -53,11 +53,16 @@ pub(super) fn extreme(s: &mut Script, x: Expr, y: Expr, greatest: bool) -> Optio
 }
 
 /// Which of the four relations a comparison accepts.
-pub(super) struct Accepts {
-    pub(super) unordered: bool,
-    pub(super) less: bool,
-    pub(super) equal: bool,
-    pub(super) greater: bool,
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Accepts {
+    /// One of them is a NaN.
+    pub unordered: bool,
+    /// The first one is less.
+    pub less: bool,
+    /// They are equal; so are 0 and -0.
+    pub equal: bool,
+    /// The first one is greater.
+    pub greater: bool,
 }
 
 /// A comparison.

@@ -24,6 +24,7 @@ mod tests;
 
 pub use address::Address;
 pub use expr::{Expr, Format, Sort};
-pub use meaning::{Meaning, meaning};
+pub use float::Accepts;
+pub use meaning::{Meaning, accepts, meaning};
 pub use memory::{given, load, read, same, store, written};
 pub use script::{Asserted, Read, Script};

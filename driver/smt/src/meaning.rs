@@ -51,10 +51,6 @@ pub fn meaning(s: &mut Script, model: Model, args: &[Expr], width: u32, lanes: b
         exact(s.apply(name, &[x, by], sort))
     };
     let rounding = |s: &mut Script, name: &str| whole.then(|| rounded(float::arithmetic(s, name, args)))?;
-    let fcmp = |s: &mut Script, unordered, less, equal, greater| {
-        let holds = float::compare(s, x, y, &Accepts { unordered, less, equal, greater })?;
-        answer(s, holds)
-    };
     match model {
         Add => symbol(s, "bvadd"),
         Sub => symbol(s, "bvsub"),
@@ -184,20 +180,11 @@ pub fn meaning(s: &mut Script, model: Model, args: &[Expr], width: u32, lanes: b
             };
             whole.then(|| exact(bits))?
         }
-        FcmpEq => fcmp(s, false, false, true, false),
-        FcmpNe => fcmp(s, true, true, false, true),
-        FcmpLt => fcmp(s, false, true, false, false),
-        FcmpLe => fcmp(s, false, true, true, false),
-        FcmpGt => fcmp(s, false, false, false, true),
-        FcmpGe => fcmp(s, false, false, true, true),
-        FcmpOrd => fcmp(s, false, true, true, true),
-        FcmpUno => fcmp(s, true, false, false, false),
-        FcmpUeq => fcmp(s, true, false, true, false),
-        FcmpOne => fcmp(s, false, true, false, true),
-        FcmpUlt => fcmp(s, true, true, false, false),
-        FcmpUle => fcmp(s, true, true, true, false),
-        FcmpUgt => fcmp(s, true, false, false, true),
-        FcmpUge => fcmp(s, true, false, true, true),
+        FcmpEq | FcmpNe | FcmpLt | FcmpLe | FcmpGt | FcmpGe | FcmpOrd | FcmpUno | FcmpUeq | FcmpOne | FcmpUlt
+        | FcmpUle | FcmpUgt | FcmpUge => {
+            let holds = float::compare(s, x, y, &accepts(model)?)?;
+            answer(s, holds)
+        }
         Fpromote => {
             (width > n).then(|| Format::of_width(width)).flatten().and_then(|f| rounded(float::convert(s, x, f)))
         }
@@ -212,6 +199,29 @@ pub fn meaning(s: &mut Script, model: Model, args: &[Expr], width: u32, lanes: b
         Load | LoadZext8 | LoadZext16 | LoadZext32 | LoadSext8 | LoadSext16 | LoadSext32 | Store | StoreTrunc8
         | StoreTrunc16 | StoreTrunc32 => None,
     }
+}
+
+/// Which relations between floats a comparison accepts; `None` of what compares no floats.
+pub fn accepts(model: Model) -> Option<Accepts> {
+    use Model::*;
+    let [unordered, less, equal, greater] = match model {
+        FcmpEq => [false, false, true, false],
+        FcmpNe => [true, true, false, true],
+        FcmpLt => [false, true, false, false],
+        FcmpLe => [false, true, true, false],
+        FcmpGt => [false, false, false, true],
+        FcmpGe => [false, false, true, true],
+        FcmpOrd => [false, true, true, true],
+        FcmpUno => [true, false, false, false],
+        FcmpUeq => [true, false, true, false],
+        FcmpOne => [false, true, false, true],
+        FcmpUlt => [true, true, false, false],
+        FcmpUle => [true, true, true, false],
+        FcmpUgt => [true, false, false, true],
+        FcmpUge => [true, false, true, true],
+        _ => return None,
+    };
+    Some(Accepts { unordered, less, equal, greater })
 }
 
 /// A function of one 8-bit operand, by the evaluator.

@@ -45,19 +45,29 @@ const BATCH: usize = 2_000;
 /// How often what stops a walk is asked at length, and the walk goes on from there.
 const AGAIN: usize = 100;
 
-/// Earlier values that are tried for one.
-const CANDIDATES: usize = 4;
+/// From so many answers that are no, and one for each value, values are only compared where statements need it.
+const MAX_REFUSED: usize = 400;
 
-/// From so many answers that are no, and one for as many values, values are only compared where statements
-/// need it.
-const MAX_REFUSED: (usize, usize) = (400, 2);
+/// Where no statement needs it, values are guessed to be equal. Of values that end in few, 0 say, many are alike by chance,
+/// and most of these differ on random values of a small part's cut. Values of one program are seldom equal.
+const FIRST: Guess = Guess { candidates: 4, operations: 6 };
+const SECOND: Guess = Guess { candidates: 12, operations: 12 };
 
-/// Where no statement needs it, parts of no more operations are asked, for the nearest earlier value and for others: of
-/// values that end in few, 0 say, many are alike, and large parts show by chance that they may be equal.
-const GUESSED: (usize, usize) = (MAX_OPERATIONS, 16);
+/// The same where that is not enough.
+const FIRST_AGAIN: Guess = Guess { operations: 12, ..FIRST };
+const SECOND_AGAIN: Guess = Guess { operations: MAX_OPERATIONS, ..SECOND };
 
 /// Where operands are not known to be equal, parts of no more operations may show that what is made of them is.
 const SMALL: usize = 8;
+
+/// Which earlier values are taken to be equal to one.
+#[derive(Clone, Copy)]
+struct Guess {
+    /// So many are tried.
+    candidates: usize,
+    /// Parts of no more operations are asked.
+    operations: usize,
+}
 
 /// A value of one of the programs.
 #[derive(Clone, Copy)]
@@ -98,13 +108,15 @@ pub(super) struct Sweep<'a> {
     roots: Wanted,
     left: FxHashMap<ValueId, NodeId>,
     right: FxHashMap<ValueId, NodeId>,
-    /// The node that the second program's value before was taken for.
+    /// How many nodes the first program has.
+    lefts: usize,
+    /// The node of the first program that the value before was taken for; of the second program, the last that was.
     last: NodeId,
     /// Questions that were asked in vain, and what was answered: also of what is walked again, which mostly asks the same.
     noes: FxHashMap<Question, String>,
     refused: FxHashMap<(NodeId, NodeId), Refusal>,
-    /// Whether values of the first program are compared with each other.
-    merges_first: bool,
+    /// For values of the first program, and of the second.
+    guesses: (Guess, Guess),
     pending: Vec<Pending>,
     /// Before each step: how many nodes there were, and what the last value was taken for.
     marks: Vec<(usize, NodeId)>,
@@ -132,7 +144,8 @@ impl<'a> Sweep<'a> {
             last: 0,
             noes: FxHashMap::default(),
             refused: FxHashMap::default(),
-            merges_first: false,
+            guesses: (FIRST, SECOND),
+            lefts: 0,
             pending: vec![],
             marks: vec![],
         }
@@ -162,12 +175,12 @@ impl<'a> Sweep<'a> {
 
     /// Shows that all pairs are equal.
     ///
-    /// Values of the first program are compared with each other only where it does not do without: few of them are equal,
-    /// and many are alike by chance. Much work is done only for what stops a walk.
+    /// Where small parts do not show it, larger ones are tried. Much work is done only for what stops a walk.
     pub(super) fn run(&mut self, asked: &mut Asked<'_>) -> Result<(), Difference> {
+        asked.expect(self.steps.len());
         let mut found = self.walk(0, asked);
         if found.as_ref().is_err_and(|stop| self.graph.may_stand_for(stop.pair.0, stop.pair.1)) {
-            self.merges_first = true;
+            self.guesses = (FIRST_AGAIN, SECOND_AGAIN);
             self.noes.clear();
             self.go_back(0);
             found = self.walk(0, asked);
@@ -266,7 +279,7 @@ impl<'a> Sweep<'a> {
         self.graph.sample();
         let is_new = self.graph.len() > length;
         if is_new {
-            let is_compared = matches!(self.graph.get(id), Node::Op(..)) && (!left || self.merges_first);
+            let is_compared = matches!(self.graph.get(id), Node::Op(..));
             let found = is_compared.then(|| self.equal(number, id)).flatten();
             match found {
                 Some(other) => self.graph.replace(id, other, left || self.graph.is_defined(other)),
@@ -278,10 +291,12 @@ impl<'a> Sweep<'a> {
         let place = if is_new { node } else { id };
         if left {
             self.left.insert(value, node);
+            self.lefts = self.graph.len();
             self.last = place;
             return Ok(());
         }
-        if matches!(self.graph.get(place), Node::Op(..)) {
+        // One that is not equal to any of the first program says nothing of where the next one is.
+        if (place as usize) < self.lefts && matches!(self.graph.get(place), Node::Op(..)) {
             self.last = place;
         }
         self.right.insert(value, node);
@@ -294,20 +309,26 @@ impl<'a> Sweep<'a> {
         let wanted = self.roots.get(&value).filter(|_| !left).into_iter().flatten();
         let mut candidates: Vec<NodeId> = wanted.filter_map(|(l, _)| self.left.get(l).copied()).collect();
         let needed = candidates.len();
-        if self.noes.len() < MAX_REFUSED.0 + self.steps.len() / MAX_REFUSED.1 {
-            // Programs do the same in much the same order: what comes next is the first to be tried.
-            let alike = self.graph.alike(id);
-            let (earlier, later) = alike.split_at(alike.partition_point(|node| *node <= self.last));
-            candidates.extend(later.iter().take(CANDIDATES).chain(earlier.iter().rev().take(CANDIDATES)));
+        let Guess { candidates: most, operations } = if left { self.guesses.0 } else { self.guesses.1 };
+        if self.noes.len() < MAX_REFUSED + self.steps.len() {
+            candidates.extend(self.near(id, most));
         }
         candidates.into_iter().enumerate().find_map(|(n, other)| {
-            let most = match n.checked_sub(needed) {
-                None => usize::MAX,
-                Some(0) => GUESSED.0,
-                Some(_) => GUESSED.1,
-            };
+            let most = if n < needed { usize::MAX } else { operations };
             self.take(number, other, id, most).then_some(other)
         })
+    }
+
+    /// Nodes that may be equal to this one, nearest to the last one first. Programs do the same in much the same order: what
+    /// comes next is nearer than what came before.
+    fn near(&self, id: NodeId, most: usize) -> Vec<NodeId> {
+        let alike = self.graph.alike(id);
+        let (earlier, later) = alike.split_at(alike.partition_point(|node| *node <= self.last));
+        let later = later.iter().take(most).map(|node| (node - self.last, *node));
+        let earlier = earlier.iter().rev().take(most).map(|node| (2 * (self.last - node), *node));
+        let mut near: Vec<(NodeId, NodeId)> = later.chain(earlier).collect();
+        near.sort_unstable();
+        near.into_iter().take(most).map(|(_, node)| node).collect()
     }
 
     /// Takes an earlier node for a new one, if that may be.

@@ -123,14 +123,22 @@ impl<'g, 'a> Window<'g, 'a> {
     fn grow(&mut self) -> bool {
         let open = self.cut.iter().filter(|(id, _)| !self.closed.contains(id));
         let ops = open.map(|(id, cut)| (self.maker(*id, cut), *id, cut));
-        let ops = ops.filter(|(maker, ..)| matches!(self.graph.get(*maker), Node::Op(..)));
+        let ops: Vec<_> = ops.filter(|(maker, ..)| matches!(self.graph.get(*maker), Node::Op(..))).collect();
         // What both need comes last. Numbers say nothing of distances where there are several ways to make a node.
-        let next = ops.max_by_key(|(maker, _, cut)| {
+        let next = ops.iter().max_by_key(|(maker, _, cut)| {
             let depth = if self.latest { cut.depth } else { 0 };
             (cut.needed != LEFT | RIGHT, Reverse(depth), *maker)
         });
-        let Some((maker, id, cut)) = next else { return false };
-        let (needed, depth) = (cut.needed, cut.depth + 1);
+        let Some(mut next) = next else { return false };
+        // Below what is made of it, it would be something else than that is made of.
+        let uses = |maker: NodeId, id: NodeId| matches!(self.graph.get(maker), Node::Op(_, operands) if operands.contains(&id));
+        while let Some(user) =
+            ops.iter().filter(|(maker, ..)| *maker > next.0 && uses(*maker, next.1)).max_by_key(|user| user.0)
+        {
+            next = user;
+        }
+        let (maker, id, cut) = next;
+        let (maker, id, needed, depth) = (*maker, *id, cut.needed, cut.depth + 1);
         self.take(id, maker, needed, depth);
         true
     }

@@ -76,6 +76,13 @@ impl ValueOracle for Values {
         }
     }
 
+    fn expect(&mut self, values: usize) {
+        // Who is told so asks.
+        if let Ok(datapaths) = self.ready() {
+            datapaths.expect(values);
+        }
+    }
+
     fn compared(&mut self, done: usize, all: usize) {
         if let Some(Ok(datapaths)) = &mut self.ready {
             datapaths.compared(done, all);

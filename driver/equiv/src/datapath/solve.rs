@@ -2,7 +2,7 @@
 
 use super::operations::Operations;
 use super::poison::constant;
-use super::rounded;
+use super::rounded::{Laws, Rounding};
 use crate::budget::Budget;
 use rewright_cfg_skeleton::nest::datapath::{Question, Term, TermKind};
 use rewright_cfg_skeleton::nest::value::{Number, is_never_poison};
@@ -14,8 +14,11 @@ use std::time::Duration;
 /// The solver's processor time for what is no question.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Steps within which most questions are answered: a fifth of a second, and of floats twice as much.
-const QUICK: [u64; 2] = [60_000, 100_000];
+/// Steps within which most questions are answered, by bit of the widest value: a tenth of a second where it has 64.
+const QUICK: u64 = 2_500;
+
+/// One question that is answered at length takes at most one of so many shares of the steps that are left.
+const SHARES: u64 = 3;
 
 /// What is known of rounded arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,14 +48,33 @@ impl Solving {
         self.budget.begin();
     }
 
+    /// So many steps more for this function.
+    pub(super) fn extend(&mut self, steps: u64) {
+        self.budget.extend(steps);
+    }
+
     /// The same within a few steps, which are not counted where they are enough. Of rounded arithmetic only laws are known.
     pub(super) fn ask_quickly(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
         self.ask_within(question, operations, quick(question), Floats::Laws)
     }
 
-    /// Whether the second value may stand for the first one; else why that is not known.
+    /// Whether the second value may stand for the first one; else why that is not known. No question takes all steps that
+    /// are left: others may be answered with fewer.
     pub(super) fn ask(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
-        self.ask_within(question, operations, u64::MAX, Floats::Exact)
+        if has_floats(question) {
+            let share = self.share(question)?;
+            if self.ask_within(question, operations, share, Floats::Laws).is_ok() {
+                return Ok(());
+            }
+        }
+        let share = self.share(question)?;
+        self.ask_within(question, operations, share, Floats::Exact)
+    }
+
+    /// Steps for a question that is to be answered at length.
+    fn share(&self, question: &Question) -> Result<u64, Unproved> {
+        let limit = self.budget.limit().map_err(|spent| Unproved::Open(spent.to_string()))?;
+        Ok((limit.steps / SHARES).max(quick(question)))
     }
 
     fn ask_within(
@@ -108,7 +130,12 @@ pub(super) enum Unproved {
 
 /// Steps for a question that is to be answered quickly.
 fn quick(question: &Question) -> u64 {
-    QUICK[usize::from(question.terms.iter().any(|term| term.ty.starts_with('f')))]
+    let widest = question.terms.iter().filter_map(|term| width(&term.ty)).max();
+    QUICK * u64::from(widest.unwrap_or(1).max(16))
+}
+
+fn has_floats(question: &Question) -> bool {
+    question.terms.iter().any(|term| term.ty.starts_with('f'))
 }
 
 /// Whether the solver knows all that an operation of the question gives. NaNs may be any.
@@ -132,6 +159,7 @@ struct Symbolic {
 /// The claim that the second value may not stand for the first one.
 fn differs(s: &mut Script, question: &Question, operations: &Operations, floats: Floats) -> Result<Expr, String> {
     let mut values: Vec<Symbolic> = vec![];
+    let mut laws = Laws::default();
     for (number, term) in question.terms.iter().enumerate() {
         let positions = match &term.kind {
             TermKind::Op { operands, .. } => operands.as_slice(),
@@ -139,28 +167,40 @@ fn differs(s: &mut Script, question: &Question, operations: &Operations, floats:
         };
         let operands: Vec<Symbolic> = positions.iter().map(|o| values[*o as usize]).collect();
         let constants: Vec<Option<u128>> = positions.iter().map(|o| constant(question, *o)).collect();
-        let known = match (floats, format(&term.ty), &term.kind) {
-            (Floats::Laws, Some(format), TermKind::Op { name, .. }) => operations.model(name).and_then(|model| {
-                let bits: Vec<Expr> = operands.iter().map(|o| o.bits).collect();
-                rounded::meaning(s, model, &bits, &constants, format)
-            }),
+        let known = match (floats, &term.kind) {
+            (Floats::Laws, TermKind::Op { name, from, .. }) => {
+                let format = format(from).or_else(|| format(&term.ty));
+                operations.model(name).zip(format).zip(width(&term.ty)).and_then(|((model, format), width)| {
+                    let operands: Vec<Expr> = operands.iter().map(|o| o.bits).collect();
+                    let rounding = Rounding { model, operands: &operands, constants: &constants, format, width };
+                    laws.meaning(s, rounding)
+                })
+            }
             _ => None,
         };
         values.push(symbolic(s, number, term, &operands, operations, known)?);
     }
     let (left, right) = (values[question.left as usize], values[question.right as usize]);
-    let mut same = vec![s.equal(left.bits, right.bits)];
-    if let (Some(format), true) = (format(&question.terms[question.left as usize].ty), left.bits != right.bits) {
-        // All NaNs are one.
-        let [x, y] = [left.bits, right.bits].map(|bits| s.float(bits, format));
-        let [x, y] = [x, y].map(|float| s.apply("fp.isNaN", &[float], Sort::Bool));
-        same.push(s.and(&[x, y]));
-    }
-    let same = s.or(&same);
+    let same = match format(&question.terms[question.left as usize].ty) {
+        Some(format) if left.bits != right.bits => match floats {
+            Floats::Laws => laws.same(s, left.bits, right.bits, format),
+            Floats::Exact => same_float(s, left.bits, right.bits, format),
+        },
+        _ => s.equal(left.bits, right.bits),
+    };
     let defined = s.not(right.poison);
     let stands = s.and(&[same, defined]);
     let stands = s.or(&[left.poison, stands]);
     Ok(s.not(stands))
+}
+
+/// Whether two floats are the same one: all NaNs are.
+fn same_float(s: &mut Script, left: Expr, right: Expr, format: Format) -> Expr {
+    let same = s.equal(left, right);
+    let [x, y] = [left, right].map(|bits| s.float(bits, format));
+    let [x, y] = [x, y].map(|float| s.apply("fp.isNaN", &[float], Sort::Bool));
+    let nans = s.and(&[x, y]);
+    s.or(&[same, nans])
 }
 
 /// The value of a term; `known` are its bits, where they are.
