@@ -148,11 +148,11 @@ impl<'a> Promises<'a> {
     }
 
     /// Is something said of an argument, by the call or by its function?
-    fn is_said_of_argument(&self, i: &Instruction, n: usize, said: impl Fn(&String) -> bool) -> bool {
+    fn is_said_of_argument(&self, i: &Instruction, n: usize, said: impl Fn(&str) -> bool) -> bool {
         let Shape::Call { callee, promises, .. } = &i.shape else { return false };
         let declared = callee.as_ref().and_then(|callee| self.version.module.function(callee));
         let declared = declared.and_then(|declared| declared.parameters.get(n)).map(|parameter| &parameter.attributes);
-        promises.get(n).into_iter().chain(declared).flatten().any(said)
+        promises.get(n).into_iter().chain(declared).flatten().any(|attribute| said(attribute))
     }
 
     /// Does it access what it is allowed to?
@@ -245,8 +245,8 @@ const NOTHING: Accesses = Accesses { reads: false, writes: false };
 const READS: Accesses = Accesses { reads: true, writes: false };
 const WRITES: Accesses = Accesses { reads: false, writes: true };
 
-fn is_no_capture(attribute: &String) -> bool {
-    matches!(attribute.as_str(), "nocapture" | "captures(none)")
+fn is_no_capture(attribute: &str) -> bool {
+    matches!(attribute, "nocapture" | "captures(none)")
 }
 
 /// Does it concern nobody but the function?
