@@ -18,7 +18,7 @@ enum Choices {
     /// before, so that a change that makes all of them alike hides nothing.
     Next(usize),
     /// At random.
-    Random(ChaCha8Rng),
+    Random(Box<ChaCha8Rng>),
 }
 
 /// The choices of an experiment: the first one takes what is simplest, then combinations take turns with what is drawn.
@@ -35,7 +35,7 @@ impl Plan {
             0 => Choices::Simplest,
             // The first combination is the simplest.
             odd if odd % 2 == 1 => Choices::Next(odd.div_ceil(2) as usize),
-            even => Choices::Random(ChaCha8Rng::seed_from_u64(seed.wrapping_mul(PLANS).wrapping_add(even))),
+            even => Choices::Random(Box::new(ChaCha8Rng::seed_from_u64(seed.wrapping_mul(PLANS).wrapping_add(even)))),
         };
         Plan { choices, had_choices: false }
     }
