@@ -40,6 +40,9 @@ pub struct Program {
     /// How values of types without machine representation are made and told apart, where packs say it.
     #[serde(with = "stored::map")]
     pub samples: IndexMap<TypeDeclId, Sample>,
+    /// The place of each `@link`.
+    #[serde(with = "stored::map")]
+    pub links: IndexMap<OpId, Span>,
 }
 
 /// How what clones share is kept between runs.

@@ -229,6 +229,9 @@ pub struct Op {
 /// `@body("f")`: the function `%f` of the input is what an operation means. A key of [`Op::names`].
 pub const BODY: &str = "body";
 
+/// Who calls operations by names of their own, as attributes say it (`@llvm("@f")`). The keys of [`Op::names`].
+pub const FRONT_ENDS: [&str; 5] = [BODY, "clif", "intrinsic", "llvm", "mlir"];
+
 impl Op {
     /// A statement at a site: what it does, or what it gives, depends on where it stands, so two executions are
     /// never one. A writer with results is one too: which of its executions gives a value is then as clear as what

@@ -3,7 +3,7 @@
 use super::limits::Limits;
 use super::report::{REPORTS, Told};
 use super::{out, packs, store};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use rewright_files::cache::{Cache, Key, default_folder};
 use rewright_wrap::compile::{Done, Note, Tools, run as compile};
 use rewright_wrap::declared::unmatched;
@@ -12,6 +12,7 @@ use rewright_wrap::rules::Rules;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::ErrorKind;
+use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,14 +25,11 @@ pub(super) const SERVER: &str = "REWRIGHT_SERVER";
 /// Names the folder with the sockets of a build's programs.
 pub(super) const STARTED: &str = "REWRIGHT_STARTED";
 
-/// Names the rules of a build, as [`Rules::words`] does: a compiler that was configured before may have others.
+/// Names the rules of a build, as [`rules_of`] does: a compiler that was configured before may have others.
 pub(super) const RULES: &str = "REWRIGHT_RULES";
 
-/// Asks for remarks, which compilers that were configured before do not know of.
-pub(super) const REMARKS: &str = "REWRIGHT_REMARKS";
-
-/// Names the folder in which a build keeps the LLVM IR that rules see.
-pub(super) const KEEP: &str = "REWRIGHT_KEEP";
+/// Options of a build that make no other objects, one word a line: a compiler that was configured before has others.
+pub(super) const OPTIONS: &str = "REWRIGHT_OPTIONS";
 
 /// How long a file tells that something has been said.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -76,6 +74,9 @@ Our own options come first:
                         be optimised; with -g, by lines of the source
       --report <FILE>   Write a page of HTML about it: functions before and after, rules, evidence
       --no-cache        Do not look for objects of earlier commands, and keep none
+      --no-pack-dependencies
+                        Do not name packs in dependency files (-MD); without this, a build compiles anew what was
+                        compiled with other packs
       --cache-store <ADDRESS>
                         Look for objects in a store that machines share, too, and keep them there: a folder by its whole
                         path, or, in builds with `remote-cache`, `redis://host:6379` or `s3://bucket/path`
@@ -110,97 +111,41 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<i32> {
     let limit = std::env::var("REWRIGHT_CACHE_MB").ok().and_then(|mb| mb.parse().ok()).unwrap_or(CACHE_MB);
     let folder = named("REWRIGHT_CACHE").or_else(|| default_folder("cc"));
-    let mut limits = Limits::default();
-    let mut tools = Tools {
-        compiler: compiler(),
-        opt: opt(),
-        rules: Rules {
-            packs: vec![],
-            profile: None,
-            config: None,
-            budget: limits.budget(),
-            saturation: limits.saturation(),
+    let mut own = Own {
+        limits: Limits::default(),
+        tools: Tools {
+            compiler: compiler(),
+            opt: opt(),
+            rules: Rules {
+                packs: vec![],
+                profile: None,
+                config: None,
+                budget: Limits::default().budget(),
+                saturation: Limits::default().saturation(),
+            },
+            server: named(SERVER),
+            started: named(STARTED).and_then(Started::new),
+            cache: None,
+            log: named("REWRIGHT_LOG"),
+            keep: None,
+            colour: out::colour(),
+            strict: false,
+            keep_going: false,
+            validate: false,
+            names_packs: true,
+            told: false,
         },
-        server: named(SERVER),
-        started: named(STARTED).and_then(Started::new),
-        cache: None,
-        log: named("REWRIGHT_LOG"),
-        keep: named(KEEP),
-        colour: out::colour(),
-        strict: false,
-        keep_going: false,
-        validate: false,
-        told: false,
+        remarks: false,
+        page: None,
+        no_cache: false,
+        stored: None,
     };
-    let (mut remarks, mut page, mut no_cache, mut stored) = (named(REMARKS).is_some(), None, false, None);
-    let reports = named(REPORTS);
     let mut rest = args.args.into_iter().peekable();
-    loop {
-        let own = rest.peek().and_then(|a| a.to_str()).map(str::to_string);
-        match own.as_deref() {
-            Some("--rules") => {
-                rest.next();
-                tools.rules.packs.push(rest.next().context("--rules wants a pack")?.into());
-            }
-            Some("--profile") => {
-                rest.next();
-                let name = rest.next().context("--profile wants a name")?;
-                tools.rules.profile = Some(name.to_string_lossy().into_owned());
-            }
-            Some("--config") => {
-                rest.next();
-                tools.rules.config = Some(rest.next().context("--config wants a file")?.into());
-            }
-            Some("--effort") => {
-                rest.next();
-                let times = rest.next().context("--effort wants a number")?;
-                limits.set_effort(&times.to_string_lossy()).map_err(|error| anyhow!("--effort: {error}"))?;
-            }
-            Some("--budget") => {
-                rest.next();
-                let counts = rest.next().context("--budget wants counts such as `nodes=5000`")?;
-                limits.set_budget(&counts.to_string_lossy()).map_err(|error| anyhow!("--budget: {error}"))?;
-            }
-            Some("--time-limit") => {
-                rest.next();
-                let time = rest.next().context("--time-limit wants a number of seconds")?;
-                limits.set_time_limit(&time.to_string_lossy()).map_err(|error| anyhow!("--time-limit: {error}"))?;
-            }
-            Some("--keep") => {
-                rest.next();
-                tools.keep = Some(rest.next().context("--keep wants a directory")?.into());
-            }
-            Some("--strict") => {
-                rest.next();
-                tools.strict = true;
-            }
-            Some("--keep-going") => {
-                rest.next();
-                tools.keep_going = true;
-            }
-            Some("--validate") => {
-                rest.next();
-                tools.validate = true;
-            }
-            Some("--remarks") => {
-                rest.next();
-                remarks = true;
-            }
-            Some("--report") => {
-                rest.next();
-                page = Some(PathBuf::from(rest.next().context("--report wants a file")?));
-            }
-            Some("--no-cache") => {
-                rest.next();
-                no_cache = true;
-            }
-            Some("--cache-store") => {
-                rest.next();
-                stored = Some(rest.next().context("--cache-store wants an address")?.to_string_lossy().into_owned());
-            }
-            _ => break,
-        }
-    }
+    own.take(&mut rest)?;
+    let of_build = std::env::var(OPTIONS).unwrap_or_default();
+    own.take(&mut of_build.lines().map(OsString::from).peekable())?;
+    let Own { limits, mut tools, remarks, page, no_cache, stored } = own;
+    let reports = named(REPORTS);
     let own = folder.filter(|_| !no_cache).map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20)));
     let marker = named(STARTED).map(|folder| folder.join("store-failed"));
     tools.cache = match own {
@@ -223,7 +168,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     tools.told = remarks || page.is_some() || reports.is_some();
     let Done { code, notes, files, missed, calls } = compile(&tools, &args, &out::bytes)?;
     say(&notes, named(STARTED).as_deref());
-    say(other_rules(&tools.rules).as_slice(), named(STARTED).as_deref());
+    say(other_rules(&rules_of(&tools.rules, &limits)).as_slice(), named(STARTED).as_deref());
     // In a build, another file may call them: `rewright wrap` says it at the end.
     if named(STARTED).is_none() {
         unmatched(&calls).iter().for_each(|text| out::note(&format!("rewright: {text}")));
@@ -246,14 +191,64 @@ pub(super) fn run(args: Args) -> Result<i32> {
     Ok(code)
 }
 
-/// Options of ours that clang has none like.
-const OWN: [&str; 12] = [
+/// What our own options say.
+struct Own {
+    limits: Limits,
+    tools: Tools,
+    remarks: bool,
+    page: Option<PathBuf>,
+    no_cache: bool,
+    stored: Option<String>,
+}
+
+impl Own {
+    /// Takes our own options from the front of a command line.
+    fn take(&mut self, words: &mut Peekable<impl Iterator<Item = OsString>>) -> Result<()> {
+        while let Some(own) = words.next_if(|word| word.to_str().is_some_and(|word| OWN.contains(&word))) {
+            let own = own.to_string_lossy();
+            let mut value = |what: &str| words.next().with_context(|| format!("{own} wants {what}"));
+            let text = |value: OsString| value.to_string_lossy().into_owned();
+            let Own { limits, tools, .. } = self;
+            match &*own {
+                "--rules" => tools.rules.packs.push(value("a pack")?.into()),
+                "--profile" => tools.rules.profile = Some(text(value("a name")?)),
+                "--config" => tools.rules.config = Some(value("a file")?.into()),
+                "--effort" => {
+                    limits.set_effort(&text(value("a number")?)).map_err(|error| anyhow!("{own}: {error}"))?
+                }
+                "--budget" => limits
+                    .set_budget(&text(value("counts such as `nodes=5000`")?))
+                    .map_err(|error| anyhow!("{own}: {error}"))?,
+                "--time-limit" => limits
+                    .set_time_limit(&text(value("a number of seconds")?))
+                    .map_err(|error| anyhow!("{own}: {error}"))?,
+                "--keep" => tools.keep = Some(value("a directory")?.into()),
+                "--strict" => tools.strict = true,
+                "--keep-going" => tools.keep_going = true,
+                "--validate" => tools.validate = true,
+                "--no-pack-dependencies" => tools.names_packs = false,
+                "--remarks" => self.remarks = true,
+                "--report" => self.page = Some(value("a file")?.into()),
+                "--no-cache" => self.no_cache = true,
+                "--cache-store" => self.stored = Some(text(value("an address")?)),
+                _ => bail!("{own} is an option that nobody reads: please report this"),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Our own options.
+const OWN: [&str; 15] = [
     "--budget",
     "--cache-store",
+    "--config",
     "--effort",
     "--keep",
     "--keep-going",
     "--no-cache",
+    "--no-pack-dependencies",
+    "--profile",
     "--remarks",
     "--report",
     "--rules",
@@ -262,21 +257,29 @@ const OWN: [&str; 12] = [
     "--validate",
 ];
 
+/// Those that clang has as well, with a meaning of its own.
+const OF_BOTH: [&str; 2] = ["--config", "--profile"];
+
 /// Our own options come first: behind the compiler's arguments they would be clang's.
 fn misplaced(args: &[OsString]) -> Result<()> {
-    let own = args.iter().filter_map(|arg| arg.to_str()).find(|arg| OWN.contains(arg));
+    let is_own = |arg: &&str| OWN.contains(arg) && !OF_BOTH.contains(arg);
+    let own = args.iter().filter_map(|arg| arg.to_str()).find(is_own);
     own.map_or(Ok(()), |own| {
         Err(anyhow!("`{own}` stands behind arguments of the compiler; write it before them: `rewright cc {own} ..`"))
     })
 }
 
+/// The packs and costs of a compilation and how much work it may be, as options name them: what decides objects.
+pub(super) fn rules_of(rules: &Rules, limits: &Limits) -> String {
+    std::iter::once(rules.words()).chain(limits.options()).collect::<Vec<_>>().join(" ")
+}
+
 /// What there is to say where this compiler was made for other rules than those of the build that it runs in.
-fn other_rules(own: &Rules) -> Option<Note> {
-    let wanted = std::env::var(RULES).ok().filter(|wanted| *wanted != own.words())?;
+fn other_rules(own: &str) -> Option<Note> {
+    let wanted = std::env::var(RULES).ok().filter(|wanted| wanted != own)?;
     let text = format!(
-        "the compiler that this build was configured with has `{}`, and keeps to it; for `{wanted}`, configure anew under \
-         `rewright wrap {wanted}`",
-        own.words()
+        "the compiler that this build was configured with has `{own}`, and keeps to it; for `{wanted}`, configure anew under \
+         `rewright wrap {wanted}` (CMake keeps its compiler: `cmake --fresh`, or a new folder)"
     );
     Some(Note::Once(text.clone(), text))
 }

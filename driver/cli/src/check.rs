@@ -54,7 +54,7 @@ fn once(args: &Args) -> Result<Finding> {
     let rewright_packs::Packs { program, sources: files, mut diagnostics, roots } = packs::load(&paths)?;
     let sound = diagnostics.iter().all(|d| d.severity != Severity::Error);
     let wanted = examples::wanted(&program, &roots, args.filter.as_deref());
-    let rules = program.rules.iter().filter(|rule| examples::is_of(&roots, &rule.name)).count();
+    let rules = examples::counted(program.rules.iter().filter(|rule| examples::is_of(&roots, &rule.name)));
     let (mut failed, mut not_run, mut silent) = (0, 0, vec![]);
     let (mut unknown, mut unknown_in_llvm) = (vec![], vec![]);
     if sound {
@@ -99,7 +99,7 @@ fn once(args: &Args) -> Result<Finding> {
             }
             out::result(&format!(
                 "{}, {}: {} passed, {failed} failed{}; {}, {}, {} in no example\n",
-                count(rules, "rule"),
+                rules,
                 count(examples, "example"),
                 if sound { examples - failed - not_run } else { 0 },
                 examples::not_run(not_run),
@@ -111,7 +111,7 @@ fn once(args: &Args) -> Result<Finding> {
         Format::Json => {
             let list = rewright_dsl::diagnostic::to_json(&diagnostics, &files);
             let report = json!({
-                "rules": rules,
+                "rules": rules.written,
                 "examples": { "total": examples, "run": if sound { examples - not_run } else { 0 }, "failed": failed },
                 "rules_in_no_example": silent,
                 "unknown_clif_names": unknown.iter().cloned().collect::<BTreeMap<_, _>>(),

@@ -3,13 +3,14 @@
 use super::{out, packs};
 use anyhow::{Context, Result};
 use rewright_clif::optimise::ClifOptimiser;
-use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
+use rewright_dsl::diagnostic::{Diagnostic, Label, Severity, count};
 use rewright_dsl::expectation;
-use rewright_dsl::program::{Example, Program, RuleId, own_name};
+use rewright_dsl::program::{Example, Program, Rule, RuleId, own_name};
 use rewright_native::foreign::{Listener, Unanswered};
 use rewright_pipeline::examples::{self, ExampleOutcome, Failure};
 use rewright_pipeline::optimiser::Optimiser;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -135,6 +136,27 @@ fn finding(program: &Program, example: &Example, failure: Failure) -> Diagnostic
 /// How a summary ends that counts examples which were not run.
 pub(super) fn not_run(count: usize) -> String {
     if count == 0 { String::new() } else { format!(", {count} not run") }
+}
+
+/// How many rules there are.
+pub(super) struct Counted {
+    /// As they are written, families as one.
+    pub(super) written: usize,
+    /// With one for each member of a family, length of a list and direction.
+    all: usize,
+}
+
+/// Counts rules.
+pub(super) fn counted<'p>(rules: impl Iterator<Item = &'p Rule>) -> Counted {
+    let families: Vec<RuleId> = rules.map(|rule| rule.family).collect();
+    Counted { written: families.iter().collect::<BTreeSet<_>>().len(), all: families.len() }
+}
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&count(self.written, "rule"))?;
+        if self.all > self.written { write!(f, " ({} when written out)", self.all) } else { Ok(()) }
+    }
 }
 
 impl Ran {

@@ -4,8 +4,9 @@ use super::{Finding, Format, out, packs};
 use anyhow::{Result, bail};
 use rewright_dsl::codes::{self, Code};
 use rewright_dsl::diagnostic::count;
-use rewright_dsl::program::{Program, RuleId};
+use rewright_dsl::program::{Program, Rule, RuleId};
 use rewright_dsl::words::{self, Word};
+use rewright_typeprop::{Op, Term};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -130,6 +131,9 @@ struct Explained {
     because: Option<String>,
     /// In which it takes part.
     examples: Vec<Shown>,
+    /// Nothing proves it: it is about functions of libraries or of C, or approximate.
+    #[serde(skip)]
+    is_tested: bool,
 }
 
 /// An example as it is written.
@@ -161,6 +165,7 @@ impl Explained {
             gives_up: first.approximate.as_ref().map(|approximate| approximate.gives_up.clone()),
             because: first.relaxation.as_ref().map(|relaxation| relaxation.because.clone()),
             examples: examples.collect(),
+            is_tested: rules.iter().any(|id| is_tested(program, program.rule(*id))),
         })
     }
 
@@ -188,8 +193,25 @@ impl Explained {
                 format!("\n{}, run by `rewright check`:\n{examples}", count(n, "example"))
             }
         };
-        text + "\n`rewright verify` proves it at every type, or shows values at which it is wrong.\n"
+        text += match self.is_tested {
+            true => {
+                "\n`rewright verify` tests it on values that its pack makes, or shows values at which it is wrong.\n"
+            }
+            false => "\n`rewright verify` proves it at every type, or shows values at which it is wrong.\n",
+        };
+        text
     }
+}
+
+/// Are there only values to try it on?
+fn is_tested(program: &Program, rule: &Rule) -> bool {
+    let is_of_c = |op: &Op| op.link.is_some() || op.names.get("llvm").is_some_and(|name| name.starts_with('@'));
+    let has_no_meaning = |op: &Op| is_of_c(op) && op.model.is_none() && op.spec.is_none();
+    let mut calls = rule.terms().flat_map(Term::subterms).filter_map(|term| match term {
+        Term::Call { op, .. } => Some(program.universe.ops.get(*op)),
+        _ => None,
+    });
+    rule.approximate.is_some() || calls.any(has_no_meaning)
 }
 
 fn indented(text: &str) -> String {

@@ -144,6 +144,9 @@ impl Calls {
         for library in &self.allow_link {
             allowed.add(library)?;
         }
+        for library in allowed.unused(&program) {
+            out::note(&format!("note: no pack here names a function of {library}, which is allowed to be called"));
+        }
         allowed.grant(&mut program);
         if !permission::refused(&program).is_empty() {
             let Granted { allowed, outdated } = Grants::load()?.of(&read(roots)?);

@@ -34,6 +34,7 @@ use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
 use rewright_wrap::rules::Ready;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use text::Text;
 use values::Values;
@@ -392,6 +393,7 @@ fn comparer<'p>(
         solver: solver(args),
         solver_steps: args.solver_steps,
         whole_modules: !by_rules,
+        vouched: BTreeSet::new(),
         function,
         part: None,
         input: args.input.as_deref().filter(|_| has_llvm).map(input).transpose()?,

@@ -2,12 +2,13 @@
 
 mod compiled;
 mod expected;
+mod linked;
 mod mutate;
 mod stub;
 
 use super::shard::{Run, Sharding};
 use super::store::{self, Stored};
-use super::{Finding, out, packs, project, sources};
+use super::{Finding, examples, out, packs, project, sources};
 use anyhow::{Context, Result, bail};
 use expected::Expected;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity, count};
@@ -158,7 +159,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     say_troubles(&options);
     let diagnostics = |r| diagnostic(&program, r).into_iter().chain(compiled::disagreement(&program, r));
     let found: Vec<Diagnostic> = reports.iter().flat_map(diagnostics).collect();
-    let summary = summary(&reports, begun.elapsed());
+    let summary = summary(&program, &reports, begun.elapsed());
     let bad = |r: &RuleReport| {
         compiled::disagrees(r)
             || match r.verdict {
@@ -245,8 +246,15 @@ fn diagnostic(program: &Program, report: &RuleReport) -> Option<Diagnostic> {
             ("RW0703", Severity::Error, format!("rule {} can never fire", rule.name), reason, None)
         }
         Verdict::NotRun => {
+            let message = format!("rule {} was not verified", rule.name);
+            if let Some((primary, help)) = linked::place(program, &reason) {
+                let secondary = vec![Label { span: rule.span, text: "nothing is known of it".into() }];
+                let help = Some(format!("{reason}\n{help}"));
+                let (code, severity) = ("RW0706", Severity::Error);
+                return Some(Diagnostic { code, severity, message, primary, secondary, help, fix: None });
+            }
             let text = "nothing is known of it".to_string();
-            ("RW0706", Severity::Error, format!("rule {} was not verified", rule.name), text, Some(reason))
+            ("RW0706", Severity::Error, message, text, Some(reason))
         }
         Verdict::Unknown => {
             let count = report.instances.iter().filter(|i| i.verdict == Verdict::Unknown).count();
@@ -296,7 +304,7 @@ fn list_unproved(program: &Program, reports: &[RuleReport]) {
     }
 }
 
-fn summary(reports: &[RuleReport], time: Duration) -> String {
+fn summary(program: &Program, reports: &[RuleReport], time: Duration) -> String {
     let instances: usize = reports.iter().map(|r| r.instances.len()).sum();
     let cached = reports.iter().filter(|r| r.cached).count();
     let counts: Vec<String> = Verdict::ALL
@@ -305,7 +313,7 @@ fn summary(reports: &[RuleReport], time: Duration) -> String {
         .collect();
     format!(
         "{}: {}; {}{}; {} from the cache, {:.1} s\n",
-        count(reports.len(), "rule"),
+        examples::counted(reports.iter().map(|report| program.rule(report.rule))),
         counts.join(", "),
         count(instances, "type instance"),
         left_out(reports),

@@ -1,6 +1,6 @@
 //! `rewright wrap`: a build command with `rewright cc` as its C compiler.
 
-use super::cc::{KEEP, REMARKS, RULES, SERVER, STARTED, compiler, opt};
+use super::cc::{OPTIONS, RULES, SERVER, STARTED, compiler, opt, rules_of};
 use super::limits::Limits;
 use super::report::{REPORTS, Told};
 use super::store::{self, Stored};
@@ -11,8 +11,9 @@ use rewright_files::cache::default_folder;
 use rewright_files::scratch::Scratch;
 use rewright_pipeline::optimiser::{Optimiser, Options};
 use rewright_wrap::compile::exit_code;
-use rewright_wrap::declared::unmatched;
+use rewright_wrap::declared::{misspelt, unmatched};
 use rewright_wrap::fork_server::ForkServers;
+use rewright_wrap::former::{Former, Since};
 use rewright_wrap::guard;
 use rewright_wrap::rules::{Ready, Refused, Rules};
 use rewright_wrap::script::script;
@@ -129,13 +130,8 @@ pub(super) fn run(args: Args) -> Result<i32> {
         command.extend(["--config".into(), text(config)?]);
     }
     command.extend(args.limits.options());
-    command.extend(args.strict.then(|| "--strict".into()));
-    command.extend(args.keep_going.then(|| "--keep-going".into()));
-    command.extend(args.validate.then(|| "--validate".into()));
-    command.extend(args.remarks.then(|| "--remarks".into()));
-    command.extend(args.no_cache.then(|| "--no-cache".into()));
-    let keep = args.keep.as_deref().map(made).transpose()?;
-    command.extend(keep.iter().flat_map(|folder| ["--keep".into(), folder.clone()]));
+    let options = options_of_build(&args)?;
+    command.extend(options.iter().cloned());
     // Builds cut `CC` at spaces.
     let lasting = default_folder("compilers").filter(|folder| !folder.to_string_lossy().contains(char::is_whitespace));
     let compiler_for = |name: &str, command: &[String]| {
@@ -149,9 +145,9 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let mut build = Command::new(std::env::current_exe()?);
     build.arg(guard::COMMAND).arg(std::process::id().to_string()).arg("--").args(&args.command);
     build.env("CC", &for_c).env("OBJC", &for_c).env("CXX", &for_cxx).env("OBJCXX", &for_cxx);
-    build.env("REWRIGHT_LOG", &log).env(STARTED, scratch.path()).env(RULES, rules.words());
-    // For a compiler that was configured before; those that are made now name it, so that caches in front ask them.
-    build.envs(args.remarks.then_some((REMARKS, "1"))).envs(keep.iter().map(|folder| (KEEP, folder)));
+    build.env("REWRIGHT_LOG", &log).env(STARTED, scratch.path()).env(RULES, rules_of(&rules, &args.limits));
+    // For a compiler that was configured before; those that are made now name them, so that caches in front ask them.
+    build.env(OPTIONS, options.join("\n"));
     if let Some(address) = store {
         build.env(store::VARIABLE, address);
     }
@@ -167,12 +163,20 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let status =
         signals::run(&mut build, &[SIGTERM], |_, build| signals::terminate(build)).context("cannot run the build")?;
     drop(started);
-    if let Some(page) = &args.report {
+    let facts = Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default());
+    if let Some(page) = args.report.as_ref().filter(|_| facts.commands() == 0) {
+        out::note(&format!("note: nothing was compiled, so {} is not written", page.display()));
+    } else if let Some(page) = &args.report {
         let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
         Told::gather(&reports)?.page(page, &words.join(" "), optimiser.as_ref().map(Optimiser::program))?;
     }
-    let facts = Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default());
-    unmatched(&facts.calls).iter().for_each(|text| out::note(&format!("note: {text}")));
+    if status.success()
+        && let Some(text) = since(&args.command, &facts, &rules)
+    {
+        out::note(&text);
+    }
+    let about_calls = unmatched(&facts.calls).into_iter().chain(misspelt(&facts.near, &facts.calls));
+    about_calls.for_each(|text| out::note(&format!("note: {text}")));
     if let Some(text) = uncalled(&facts, &declared) {
         out::note(&text);
     }
@@ -180,6 +184,44 @@ pub(super) fn run(args: Args) -> Result<i32> {
         summary(&facts, args.format)?;
     }
     Ok(exit_code(status))
+}
+
+/// Options of a build that make no other objects.
+fn options_of_build(args: &Args) -> Result<Vec<String>> {
+    let flags = [
+        (args.strict, "--strict"),
+        (args.keep_going, "--keep-going"),
+        (args.validate, "--validate"),
+        (args.remarks, "--remarks"),
+        (args.no_cache, "--no-cache"),
+    ];
+    let mut options: Vec<String> =
+        flags.iter().filter(|(said, _)| *said).map(|(_, option)| option.to_string()).collect();
+    let keep = args.keep.as_deref().map(made).transpose()?;
+    options.extend(keep.into_iter().flat_map(|folder| ["--keep".into(), folder]));
+    Ok(options)
+}
+
+/// A message about a build that compiled nothing where it might have been expected to.
+fn since(command: &[OsString], facts: &Facts, rules: &Rules) -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let former = Former::new(&default_folder("builds")?, &here, command);
+    // What cannot be noted is not said, either.
+    match former.compare(facts, &rules.identity_of_packs().ok()?).ok()? {
+        Since::Fresh => None,
+        Since::OtherRules => Some(
+            "note: nothing was compiled, though the rules have changed since this command compiled last: the objects are \
+             those of the former rules. Build anew (`make clean`, `cmake --build DIR --clean-first`); a build whose \
+             compiler writes dependency files (`-MD`) does it by itself"
+                .into(),
+        ),
+        Since::NeverHere => Some(
+            "note: no command came through `rewright`: all was built before, or the build has a compiler of its own. A \
+             folder of CMake keeps the one that it was configured with: configure under `rewright wrap` with `cmake \
+             --fresh`, or in a new folder; a Makefile that sets `CC` wants `make -e`"
+                .into(),
+        ),
+    }
 }
 
 /// A message about a build that calls none of the functions for which its packs were written.
@@ -247,9 +289,6 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
         n(handed_over, "command"),
         n(functions, "function")
     );
-    if files + handed_over + fell_back + rejected == 0 {
-        text.push_str("no command came through `CC`: a Makefile that sets it itself wants `make -e`\n");
-    }
     if facts.unlogged > 0 {
         let _ = writeln!(
             text,

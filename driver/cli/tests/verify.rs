@@ -6,6 +6,7 @@
 mod compiled;
 mod libraries;
 mod states;
+mod trials;
 
 use serde_json::Value;
 use std::fs;

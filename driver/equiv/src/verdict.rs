@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// What begins a reason that says that something differed in a run, and that it is open whether that counts.
 pub(super) const DOUBT: &str = "it may differ";
 
+/// What begins a reason that says that runs and a solver cannot judge a change.
+pub const VOUCHED: &str = "not validated: rules of packs say what";
+
 /// What one method has seen.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Tally {

@@ -30,6 +30,11 @@ impl AddAssign for DeclaredCalls {
     }
 }
 
+/// Functions that packs of the user declare, of which a universe is known alone.
+pub fn of_packs(universe: &Universe) -> BTreeSet<String> {
+    declared(&Names::new(&mut universe.clone()), universe)
+}
+
 /// Functions that packs of the user declare, in order.
 pub(super) fn declared(names: &Names, universe: &Universe) -> BTreeSet<String> {
     let own = |ops: &[OpId]| ops.iter().any(|op| !universe.ops.get(*op).pack.starts_with("std."));

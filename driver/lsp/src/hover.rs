@@ -176,7 +176,7 @@ fn rule(snapshot: &Snapshot, rules: &[RuleId], name: Span, evidence: &dyn Fn(&st
     });
     let found: Vec<String> = found.collect();
     parts.push(match found.is_empty() {
-        true => "Evidence: none is recorded; `rewright verify` finds some.".into(),
+        true => "Evidence: none is recorded; `rewright verify --update` records it.".into(),
         false => format!("Evidence, in type instances: {}.", found.join("; ")),
     });
     let family = program.rule(first.family).family;

@@ -36,6 +36,9 @@ use rewright_clif::panics::{Panic, quietly};
 /// Bytes per argument or result.
 const SLOT: usize = 16;
 
+/// What begins a message about a function of a library that is allowed and not there.
+pub const CANNOT_LINK: &str = "cannot link";
+
 /// Why functions cannot be compiled for this host.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum JitError {
@@ -51,7 +54,7 @@ pub enum JitError {
         callee: String,
     },
     /// A function of a shared library that cannot be loaded.
-    #[error("cannot link {symbol} from {library}: {reason}")]
+    #[error("{CANNOT_LINK} {symbol} from {library}: {reason}")]
     Link {
         /// The function.
         symbol: String,

@@ -42,6 +42,13 @@ impl Allowed {
         Ok(())
     }
 
+    /// Those of which no function of a program is.
+    pub fn unused(&self, program: &Program) -> BTreeSet<String> {
+        let links = program.universe.ops.iter().filter_map(|(_, op)| op.link.as_ref());
+        let used: BTreeSet<String> = links.filter_map(|link| identity(&link.library).ok()).collect();
+        self.0.difference(&used).cloned().collect()
+    }
+
     /// Allows the functions of a program that are in these libraries to be called.
     pub fn grant(&self, program: &mut Program) {
         for link in program.universe.ops.iter_mut().filter_map(|op| op.link.as_mut()) {
@@ -58,9 +65,12 @@ pub fn refused(program: &Program) -> BTreeSet<String> {
     links.filter(|link| !link.allowed).map(|link| link.library.clone()).collect()
 }
 
-/// What is said wherever something is not run for want of permission.
+/// What is said wherever something is not run for want of permission: a library that is not there needs more than that.
 pub fn needs(library: &str) -> String {
-    format!("not run: needs --allow-link {library}")
+    match identity(library) {
+        Ok(_) => format!("not run: needs --allow-link {library}"),
+        Err(error) => format!("not run: the library {library} is not there ({error})"),
+    }
 }
 
 /// What a library is allowed by: the file that a path leads to, or a name that the system's loader knows.

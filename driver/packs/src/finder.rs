@@ -24,15 +24,15 @@ pub(super) struct Finder<'o> {
     known: BTreeMap<PathBuf, Origin>,
     /// Why an import that is not beside its importer is nowhere else.
     lost: BTreeMap<Origin, Arc<ProjectError>>,
-    /// What is read, but for packs that ship, in this order; for who wants to know the texts.
-    pub(super) texts: Vec<String>,
+    /// What is read, but for packs that ship, in this order: path and text.
+    pub(super) on_disk: Vec<(String, String)>,
 }
 
 impl<'o> Finder<'o> {
     /// One that knows the files that a user names, and the texts of those that are open somewhere.
     pub(super) fn of(roots: &[Root], open: &'o dyn Fn(&str) -> Option<String>) -> Self {
         let mut finder =
-            Finder { open, projects: BTreeMap::new(), known: BTreeMap::new(), lost: BTreeMap::new(), texts: vec![] };
+            Finder { open, projects: BTreeMap::new(), known: BTreeMap::new(), lost: BTreeMap::new(), on_disk: vec![] };
         for root in roots {
             if let Origin::Disk(path) = &root.origin {
                 finder.one_origin(Path::new(path), Origin::disk(path));
@@ -94,8 +94,8 @@ impl Resolver for Finder<'_> {
                     }
                 })?,
             };
-        if matches!(origin, Origin::Disk(_)) {
-            self.texts.push(text.clone());
+        if let Origin::Disk(path) = origin {
+            self.on_disk.push((path.clone(), text.clone()));
         }
         Ok(text)
     }

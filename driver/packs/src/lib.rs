@@ -169,8 +169,18 @@ pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
     }
     let mut finder = OnDisk(Finder::of(&roots, &|_| None));
     load::load(roots, &mut finder);
-    texts.extend(finder.0.texts);
+    texts.extend(finder.0.on_disk.into_iter().map(|(_, text)| text));
     texts
+}
+
+/// The files of packs and of all that they import, but for packs that ship.
+pub fn files(roots: Vec<Root>) -> Vec<PathBuf> {
+    let named = roots.iter().filter(|root| matches!(root.origin, Origin::Disk(_)));
+    let mut files: Vec<PathBuf> = named.map(|root| root.origin.path().into()).collect();
+    let mut finder = OnDisk(Finder::of(&roots, &|_| None));
+    load::load(roots, &mut finder);
+    files.extend(finder.0.on_disk.into_iter().map(|(path, _)| path.into()));
+    files
 }
 
 /// Finds packs on disk alone: those that ship import no others, so that their texts need not be read.

@@ -195,7 +195,7 @@ impl Page<'_> {
                     pre { code { (rule.text) } }
                     p {
                         @if rule.evidence.is_empty() {
-                            "Evidence: none is recorded; " code { "rewright verify" } " finds some."
+                            "Evidence: none is recorded; " code { "rewright verify --update" } " records it."
                         } @else {
                             "Evidence, in type instances: " (rule.evidence.join("; ")) "."
                         }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 
 /// What the content of files means; goes up whenever verdicts may change for another reason than the rule's.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// Bytes of verdicts that are kept; those of all packs that ship take a few megabytes.
 const LIMIT: u64 = 256 << 20;
@@ -27,6 +27,18 @@ pub fn verdicts(folder: Option<PathBuf>) -> Option<Cache> {
 /// What was found of a rule, if an earlier run has kept it.
 pub(super) fn find<T: DeserializeOwned>(cache: &Cache, key: Key) -> Option<T> {
     serde_json::from_slice(&cache.find(key)?.content).ok()
+}
+
+/// The same of what no other machine knows.
+pub(super) fn find_here<T: DeserializeOwned>(cache: &Cache, key: Key) -> Option<T> {
+    serde_json::from_slice(&cache.find_here(key)?).ok()
+}
+
+/// Keeps what was found of a rule on this machine alone.
+pub(super) fn keep_here<T: Serialize + ?Sized>(cache: &Cache, key: Key, found: &T) {
+    if let Ok(text) = serde_json::to_vec(found) {
+        cache.keep_here(key, &text);
+    }
 }
 
 /// Keeps what was found of a rule.

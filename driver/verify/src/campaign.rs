@@ -6,12 +6,15 @@
 //! 2. What neither refutes there is verified at all other instances, like any rule. A mutant that survives that is
 //!    proved equal, or it is not decided; both are listed.
 //!
+//! Mutants of a rule about functions of libraries are run as the rule is.
+//!
 //! A type parameter that stands for more types is about those: at the others the rule is what it was.
 //!
 //! **Invariant**: a mutant's fate depends on the seed, its rule and the options, not on jobs or on other rules. Fates
 //! are cached as verdicts are.
 
 use super::case::Case;
+use super::libraries::Libraries;
 use super::mutants::{Kind, Mutant, mutants};
 use super::prove::{Verified, cases};
 use super::report::{InstanceReport, Verdict};
@@ -91,11 +94,16 @@ pub fn mutate(
 ) -> io::Result<Vec<Judged>> {
     let version = version(options)?;
     let instances = TypeInstances::new(program);
+    let libraries = Libraries::of(program);
     let judged = in_parallel(options, rules.len(), &|| start(options), &|index, solver| {
         let rule = program.rule(rules[index]);
-        let equality = rule.relaxation.is_none() && rule.approximate.is_none();
-        let drawn = if equality { draw(program, rule, per_rule, options.seed) } else { vec![] };
-        let fates = fates(program, &instances, rule, &drawn, options, &version, solver)?;
+        let run = libraries.decide(program, rule, &cases(program, &instances, rule));
+        let states_equality = rule.approximate.is_none() && (rule.relaxation.is_none() || run);
+        let drawn = if states_equality { draw(program, rule, per_rule, options.seed) } else { vec![] };
+        let fates = match run {
+            true => ran(program, &instances, &drawn, options, solver)?,
+            false => fates(program, &instances, rule, &drawn, options, &version, solver)?,
+        };
         done();
         let judged = |(mutant, (fate, evidence)): (Mutant, (Fate, String))| Judged {
             rule: rules[index],
@@ -107,6 +115,43 @@ pub fn mutate(
         Ok(drawn.into_iter().zip(fates).map(judged).collect::<Vec<_>>())
     })?;
     Ok(judged.into_iter().flatten().collect())
+}
+
+/// The fates of mutants about functions of libraries, which are run: what agrees on all values is not decided. They are not
+/// cached.
+fn ran(
+    program: &Program,
+    instances: &TypeInstances<'_>,
+    mutants: &[Mutant],
+    options: &Options,
+    solver: &mut Solver,
+) -> io::Result<Vec<(Fate, String)>> {
+    let mut fates = vec![];
+    for mutant in mutants {
+        solver.forget();
+        let mut worst = (Fate::Malformed, "no type instance of it can be run".to_string());
+        for case in cases(program, instances, &mutant.rule) {
+            let InstanceReport { verdict, method, reason, .. } = case.verify(solver, options, u32::MAX)?.report;
+            let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+            let fate = match verdict {
+                Verdict::Counterexample | Verdict::OneWay | Verdict::CannotFire => Fate::Refuted,
+                Verdict::Equal => Fate::Equal,
+                Verdict::Narrower => Fate::Narrower,
+                Verdict::Tested | Verdict::NotRun => Fate::Undecided,
+                // What a change makes of it may have no order of calls, or no values.
+                Verdict::Unknown => continue,
+            };
+            if fate == Fate::Refuted {
+                worst = (fate, method);
+                break;
+            }
+            if fate > worst.0 {
+                worst = (fate, method + &reason);
+            }
+        }
+        fates.push(worst);
+    }
+    Ok(fates)
 }
 
 /// The fates of a rule's mutants with their evidence, by the cache or anew.

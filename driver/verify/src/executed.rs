@@ -11,8 +11,8 @@
 //! the variables afterwards is compared as well. What happened to the variables before, what happens between two states,
 //! and which variables are one value varies from [`plan`] to plan.
 //!
-//! A call that traps is no evidence, unless it is the right side alone that does: such a rule makes programs trap. A
-//! difference counts if the left side gives the same when it is run again.
+//! A call that traps is no evidence, and counted, unless it is the right side alone that does: such a rule makes programs
+//! trap. A difference counts if the left side gives the same when it is run again.
 //!
 //! It does not look at what functions say to the outside: rules with that are out of scope, and it says so.
 
@@ -34,9 +34,13 @@ use plan::{PLANS, Plan};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rewright_typeprop::Scalar;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
+
+/// Fewer values may be alike by chance.
+const FEW: usize = 20;
 
 /// What running a rule gave.
 pub(super) enum Executed {
@@ -64,8 +68,12 @@ pub(super) struct Difference {
 pub(super) struct Agreement {
     /// So many..
     pub(super) agreed: usize,
-    /// ..of those that came back.
+    /// ..of those at which both sides came back.
     pub(super) tried: usize,
+    /// At so many others there is nothing to compare, and why.
+    pub(super) not_compared: BTreeMap<String, usize>,
+    /// All that `@observe` showed, where it was the same each time.
+    pub(super) always: Vec<String>,
     /// What values were made and changed by.
     pub(super) by: BTreeSet<String>,
     /// The rule speaks of several states, and nothing was done that could tell them apart.
@@ -126,32 +134,51 @@ struct Tally {
     agreed: usize,
     tried: usize,
     silent: usize,
+    not_compared: BTreeMap<String, usize>,
+    /// What each observation showed; `None`: not always the same.
+    shown: BTreeMap<String, Option<i64>>,
     differing: Option<Difference>,
-    why_not: Option<String>,
     by: BTreeSet<String>,
     states_alike: bool,
 }
 
 impl Tally {
     fn says(self, is_approximate: bool) -> Executed {
-        let Tally { agreed, tried, silent, differing, why_not, by, states_alike } = self;
+        let Tally { agreed, tried, silent, not_compared, shown, differing, by, states_alike } = self;
         // Cancellation may cost an approximation any number of digits: see `approximate`.
         let excused = if is_approximate { 10 * agreed >= 9 * tried } else { agreed == tried };
         match differing {
             Some(difference) if !excused => Executed::Differ(difference),
             _ if silent > 0 && tried == 0 => Executed::CannotRun("its conditions hold at none of the values".into()),
-            _ if tried == 0 => Executed::CannotRun(format!("no call of it came back: {}", why_not.unwrap_or_default())),
-            _ => Executed::Agree(Agreement { agreed, tried, by, states_alike }),
+            _ if tried == 0 => Executed::CannotRun(format!("no call of it came back: {}", counted(&not_compared))),
+            _ => {
+                let same = |(what, number): (String, Option<i64>)| Some(format!("{what}{}", number?));
+                // A few values may be alike by chance.
+                let always = if tried < FEW { None } else { shown.into_iter().map(same).collect() };
+                let always = always.unwrap_or_default();
+                Executed::Agree(Agreement { agreed, tried, not_compared, always, by, states_alike })
+            }
         }
     }
+}
+
+/// Reasons with their numbers.
+pub(super) fn counted(reasons: &BTreeMap<String, usize>) -> String {
+    let mut all: Vec<_> = reasons.iter().collect();
+    all.sort_by_key(|(why, count)| (Reverse(**count), *why));
+    let all: Vec<String> = match all[..] {
+        [(why, _)] => vec![why.clone()],
+        _ => all.iter().map(|(why, count)| format!("{count} {why}")).collect(),
+    };
+    all.join(", ")
 }
 
 /// What a call says.
 enum Judged {
     /// The rule does not match.
     Silent,
-    /// The sides agree.
-    Agree,
+    /// The sides agree. What is seen of the left one.
+    Agree(Vec<i64>),
     /// They do not, and what they are.
     Differ([String; 2]),
     /// Nothing, and why.
@@ -197,14 +224,23 @@ impl<'c> Trial<'c> {
             Some(second) => self.apart(second, &calls)?,
             None => self.together(&calls)?,
         };
+        let left_out = calls.len() - judged.len();
+        if left_out > 0 {
+            let why = match judged.last() {
+                Some(Judged::Nothing(why)) => why.as_str(),
+                _ => "none of the first calls came back",
+            };
+            *tally.not_compared.entry(why.into()).or_default() += left_out;
+        }
         for (call, judged) in calls.into_iter().zip(judged) {
             match judged {
                 Judged::Silent => tally.silent += 1,
-                Judged::Nothing(why) => tally.why_not = Some(why),
+                Judged::Nothing(why) => *tally.not_compared.entry(why).or_default() += 1,
                 Judged::Failed(why) => return Ok(Some(why)),
-                Judged::Agree => {
+                Judged::Agree(seen) => {
                     tally.tried += 1;
                     tally.agreed += 1;
+                    self.note(&seen, &mut tally.shown);
                 }
                 Judged::Differ(sides) => {
                     tally.tried += 1;
@@ -219,6 +255,15 @@ impl<'c> Trial<'c> {
             }
         }
         Ok(None)
+    }
+
+    /// Notes what observations show, and whether that has been the same so far.
+    fn note(&self, seen: &[i64], shown: &mut BTreeMap<String, Option<i64>>) {
+        for ((_, what), number) in self.first.interface.seen.iter().zip(seen).filter(|((_, what), _)| !what.is_empty())
+        {
+            let before = shown.entry(what.clone()).or_insert(Some(*number));
+            *before = before.filter(|before| before == number);
+        }
     }
 
     fn difference(&self, call: &Values, sides: [String; 2]) -> Difference {
@@ -239,7 +284,7 @@ impl<'c> Trial<'c> {
                 End::Nothing(why) => Judged::Nothing(why),
                 End::Trapped(why) => {
                     trapped.push(n);
-                    Judged::Nothing(why)
+                    Judged::Nothing(format!("{why} in either side"))
                 }
                 End::Results(results, _) if !self.first.matches(&results) => Judged::Silent,
                 End::Results(results, _) => match results.len().checked_sub(2 * count) {
@@ -256,9 +301,10 @@ impl<'c> Trial<'c> {
         if let (false, Ok(left), Ok(right)) = (calls.is_empty(), prepared(Sides::Left), prepared(Sides::Right)) {
             let ends = left.ends(&calls)?.into_iter().zip(right.ends(&calls)?);
             for (n, (left_end, right_end)) in trapped.into_iter().zip(ends) {
-                if let (End::Results(results, _), End::Trapped(why)) = (left_end, right_end) {
-                    judged[n] = only_right_traps(&left, &results, &why);
-                }
+                judged[n] = match (left_end, right_end) {
+                    (End::Results(results, _), End::Trapped(why)) => only_right_traps(&left, &results, &why),
+                    ends => Judged::Nothing(why_nothing(&ends)),
+                };
             }
         }
         Ok(judged)
@@ -274,8 +320,8 @@ impl<'c> Trial<'c> {
     fn one_apart(&self, second: &Prepared, ends: (End, End)) -> Judged {
         let ((left, left_memory), right) = match ends {
             (End::Failed(why), _) | (_, End::Failed(why)) => return Judged::Failed(why),
-            (End::Nothing(why) | End::Trapped(why), _) | (_, End::Nothing(why)) => return Judged::Nothing(why),
-            (End::Results(left, memory), right) => ((left, memory), right),
+            (End::Results(left, memory), right @ (End::Results(..) | End::Trapped(_))) => ((left, memory), right),
+            ends => return Judged::Nothing(why_nothing(&ends)),
         };
         if !self.first.matches(&left) {
             return Judged::Silent;
@@ -283,7 +329,9 @@ impl<'c> Trial<'c> {
         let (right, right_memory) = match right {
             End::Results(results, memory) => (results, memory),
             // A change between states may have moved a value.
-            End::Trapped(why) if second.interface.kept > 0 => return Judged::Nothing(why),
+            End::Trapped(why) if second.interface.kept > 0 => {
+                return Judged::Nothing(format!("{why} in the right side, whose values a change may have moved"));
+            }
             End::Trapped(why) => return only_right_traps(&self.first, &left, &why),
             End::Nothing(why) | End::Failed(why) => return Judged::Nothing(why),
         };
@@ -294,11 +342,11 @@ impl<'c> Trial<'c> {
             return Judged::Nothing("what changes a value between its states moves it elsewhere".into());
         }
         match self.compare(left.seen, right.seen) {
-            Judged::Agree if left.identity != right.identity => Judged::Differ([left.identity, right.identity]),
-            Judged::Agree if self.first.interface.is_bare && left.identity == ANOTHER => {
+            Judged::Agree(_) if left.identity != right.identity => Judged::Differ([left.identity, right.identity]),
+            Judged::Agree(_) if self.first.interface.is_bare && left.identity == ANOTHER => {
                 Judged::Failed("nothing says what is seen of the pointer that it gives".into())
             }
-            Judged::Agree if self.first.interface.leaves_memory && left_memory != right_memory => {
+            Judged::Agree(_) if self.first.interface.leaves_memory && left_memory != right_memory => {
                 Judged::Differ([left_memory, right_memory].map(|memory| format!("then the memory is {memory:?}")))
             }
             judged => judged,
@@ -308,7 +356,7 @@ impl<'c> Trial<'c> {
     fn compare(&self, left: &[i64], right: &[i64]) -> Judged {
         let seen = self.first.interface.seen.iter().zip(left.iter().zip(right));
         match seen.into_iter().find(|((scalar, _), (l, r))| !same(*scalar, **l, **r, self.how.tolerance)) {
-            None => Judged::Agree,
+            None => Judged::Agree(left.to_vec()),
             Some(((scalar, what), (l, r))) => Judged::Differ([l, r].map(|n| format!("{what}{}", shown(*scalar, *n)))),
         }
     }
@@ -323,7 +371,7 @@ impl<'c> Trial<'c> {
             };
             let (one, other) = (again()?, again()?);
             return Ok(one.zip(other).is_none_or(|((one, is), (other, was))| {
-                is == was && matches!(self.compare(&one, &other), Judged::Agree)
+                is == was && matches!(self.compare(&one, &other), Judged::Agree(_))
             }));
         }
         let twice = Prepared::new(self.case, self.how.program, Sides::LeftTwice, Plan::new(self.how.seed, self.plan));
@@ -332,7 +380,21 @@ impl<'c> Trial<'c> {
         let count = twice.interface.seen.len();
         let Some(seen) = results.len().checked_sub(2 * count) else { return Ok(true) };
         let (one, other) = results[seen..].split_at(count);
-        Ok(matches!(self.compare(one, other), Judged::Agree))
+        Ok(matches!(self.compare(one, other), Judged::Agree(_)))
+    }
+}
+
+/// Why two sides that did not both come back are no evidence. Where the left one traps, a program that does so is none that
+/// a rule has to keep.
+fn why_nothing(ends: &(End, End)) -> String {
+    match ends {
+        (End::Trapped(left), End::Trapped(right)) if left == right => format!("{left} in both sides"),
+        (End::Trapped(left), End::Trapped(right)) => format!("{left} in the left side, {right} in the right one"),
+        (End::Trapped(why), _) => format!("{why} in the left side"),
+        (End::Nothing(why) | End::Failed(why), _) => format!("the left side: {why}"),
+        (_, End::Trapped(why)) => format!("{why} in the right side"),
+        (_, End::Nothing(why) | End::Failed(why)) => format!("the right side: {why}"),
+        (End::Results(..), End::Results(..)) => "it gives too little".into(),
     }
 }
 

@@ -41,6 +41,7 @@ pub mod denotation;
 mod encode;
 mod executed;
 mod induction;
+mod libraries;
 mod memory;
 mod mutants;
 mod mutation;
@@ -62,6 +63,7 @@ pub use trial::{Trial, try_rule};
 use cache::Key;
 use case::{Case, mentioned};
 use induction::{Induction, Proof};
+use libraries::Libraries;
 use native::Machine;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
@@ -127,12 +129,13 @@ pub fn verify(
 ) -> io::Result<Vec<RuleReport>> {
     let version = version(options)?;
     let instances = TypeInstances::new(program);
+    let libraries = Libraries::of(program);
     let begin = || {
         let machine = options.program.as_deref().map(|own| Machine::new(program, own));
         Ok((start(options)?, machine))
     };
     in_parallel(options, rules.len(), &begin, &|index, (solver, machine)| {
-        let report = one(program, &instances, rules[index], options, &version, solver, machine.as_mut());
+        let report = one(program, &instances, &libraries, rules[index], options, &version, solver, machine.as_mut());
         done();
         report
     })
@@ -172,9 +175,11 @@ fn in_parallel<T: Send, W>(
 }
 
 /// One rule, by the cache or anew.
+#[allow(clippy::too_many_arguments, reason = "what a run has, and one rule")]
 fn one(
     program: &Program,
     instances: &TypeInstances<'_>,
+    libraries: &Libraries,
     id: RuleId,
     options: &Options,
     version: &str,
@@ -207,19 +212,22 @@ fn one(
         return Ok(RuleReport::new(id, verdicts, left_out, false));
     }
     let cases = prove::cases(program, instances, rule);
-    // What a library's function gives is not part of a key.
-    let linked = mentioned(program, rule).into_iter().any(|op| program.universe.ops.get(op).link.is_some());
-    let key =
-        options.cache.as_ref().filter(|_| !linked).map(|kept| (kept, key(program, rule, &cases, options, version)));
-    if let Some((kept, key)) = key
-        && let Some(found) = cache::find(kept, key)
-    {
+    let linked = libraries.decide(program, rule, &cases);
+    let more = if linked { libraries.known.as_deref() } else { Some(&[][..]) };
+    let key = (options.cache.as_ref().zip(more))
+        .map(|(kept, more)| (kept, key(program, rule, &cases, options, version, more)));
+    let kept = key.and_then(|(kept, key)| if linked { cache::find_here(kept, key) } else { cache::find(kept, key) });
+    if let Some(found) = kept {
         return Ok(RuleReport::new(id, found, left_out, true));
     }
     solver.forget();
     let found = judge(&cases, options, solver, machine)?;
-    if let Some((kept, key)) = key.filter(|_| !solver.timed()) {
-        cache::keep(kept, key, found.as_slice());
+    // Of a library that fails once it is not known that it always does.
+    let is_open = |report: &InstanceReport| matches!(report.verdict, Verdict::Unknown | Verdict::NotRun);
+    match key.filter(|_| !solver.timed()) {
+        Some((kept, key)) if !linked => cache::keep(kept, key, found.as_slice()),
+        Some((kept, key)) if !found.iter().any(is_open) => cache::keep_here(kept, key, found.as_slice()),
+        _ => {}
     }
     Ok(RuleReport::new(id, found, left_out, false))
 }
@@ -271,8 +279,16 @@ fn version(options: &Options) -> io::Result<String> {
 }
 
 /// Everything that the verdict of a rule depends on.
-fn key(program: &Program, rule: &Rule, cases: &[Case<'_>], options: &Options, version: &str) -> Key {
+fn key(
+    program: &Program,
+    rule: &Rule,
+    cases: &[Case<'_>],
+    options: &Options,
+    version: &str,
+    libraries: &[String],
+) -> Key {
     let mut parts = method(options, version);
+    parts.extend(libraries.iter().cloned());
     parts.extend(content(program, rule));
     for case in cases {
         parts.extend(case.shown());

@@ -88,11 +88,10 @@ pub(crate) fn exchanged_operands(universe: &Universe, node: &Term) -> Vec<(Strin
     vec![(format!("operands of {} exchanged", here.unique), call)]
 }
 
-/// Primitive, with the same effects, and with the same types throughout.
+/// Primitive, or both of libraries, with the same effects, and with the same types throughout.
 fn same_signature(a: &Op, b: &Op) -> bool {
     let params = |op: &Op| op.params.iter().map(|p| (p.ty.clone(), p.constant)).collect::<Vec<_>>();
-    a.model.is_some()
-        && b.model.is_some()
+    (a.model.is_some() && b.model.is_some() || a.link.is_some() && b.link.is_some())
         && a.effects == b.effects
         && a.tparams.iter().map(|t| &t.bound).eq(b.tparams.iter().map(|t| &t.bound))
         && params(a) == params(b)

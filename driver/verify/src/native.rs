@@ -212,10 +212,9 @@ fn ran(outcome: CallOutcome) -> io::Result<Ran> {
 }
 
 fn repr(universe: &Universe, ty: Ty) -> Built<Repr> {
-    universe
-        .types
-        .repr(ty)
-        .ok_or_else(|| format!("a `{}` has no machine representation", universe.types.display(ty)).into())
+    universe.types.repr(ty).ok_or_else(|| {
+        format!("no value of `{}` can be made up: it is no machine type", universe.types.display(ty)).into()
+    })
 }
 
 /// What a term computes while matching.

@@ -11,13 +11,14 @@ use super::sample::{Effort, Tried};
 use super::{Options, print, sampled};
 use rewright_dsl::instances::{Obstacle, Sense, TypeInstances};
 use rewright_dsl::program::{Program, Rule, Var, VarKind};
+use rewright_native::jit::CANNOT_LINK;
 use rewright_native::permission::needs;
 use rewright_smt::Asserted;
 use rewright_smt::solver::{Answer, Solver, Unanswered};
 use rewright_typeprop::eval::repr_of;
 use rewright_typeprop::{Scalar, Term, Ty};
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write as _};
 use std::io;
 use std::time::Instant;
 
@@ -226,7 +227,7 @@ impl Case<'_> {
         let tolerance = stated.map(|stated| stated.tolerance.unwrap_or_else(|| approximate::usual(Scalar::F64)));
         let how = How { program: options.program.as_deref(), samples: options.samples, seed: options.seed, tolerance };
         match executed::run(self, how)? {
-            Executed::Agree(Agreement { agreed, tried, by, states_alike }) => {
+            Executed::Agree(Agreement { agreed, tried, not_compared, always, by, states_alike }) => {
                 let within = stated.map_or("exactly".into(), |s| format!("within {}", approximate::tolerance(s)));
                 let mut reasons: Vec<String> = stated.map(|s| format!("gives up {}", s.gives_up)).into_iter().collect();
                 let what_goes = "its author vouches for what goes";
@@ -238,7 +239,17 @@ impl Case<'_> {
                     let way_on = "further expressions of `@sample` are calls that change `it`";
                     reasons.push(format!("nothing happened between its states: {way_on}"));
                 }
-                let method = format!("{agreed} of {tried} values of its pack agree {within}");
+                if !always.is_empty() {
+                    let shown = always.join(", ");
+                    reasons.push(format!(
+                        "`@observe` showed the same each time ({shown}): what it does not see is not compared"
+                    ));
+                }
+                let mut method = format!("{agreed} of {tried} values of its pack agree {within}");
+                if !not_compared.is_empty() {
+                    let count: usize = not_compared.values().sum();
+                    let _ = write!(method, ", {count} not compared: {}", executed::counted(&not_compared));
+                }
                 Ok(Decision::new(Verdict::Tested, method).because(reasons.join("; ")))
             }
             Executed::Differ(Difference { values, sides: [left, right], between_states }) => {
@@ -247,6 +258,10 @@ impl Case<'_> {
                 Ok(Decision { counterexample: Some(counterexample), ..found })
             }
             Executed::NotAllowed(library) => Ok(Decision::new(Verdict::NotRun, "none").because(needs(&library))),
+            // It is allowed, and yet it cannot be run: a mistake in the pack or on this machine.
+            Executed::CannotRun(why) if why.starts_with(CANNOT_LINK) => {
+                Ok(Decision::new(Verdict::NotRun, "none").because(why))
+            }
             Executed::CannotRun(why) => unknown(why),
         }
     }

@@ -1,6 +1,6 @@
 //! Compiling one file: clang's front end, LLVM's own passes that run before inlining, our rules, clang again.
 //!
-//! The front end always runs, so warnings and dependency files are its own. What it gives, with the options and the
+//! The front end always runs, so warnings are its own, and dependency files but for the packs. What it gives, with the options and the
 //! packs, decides everything that follows; so the object is looked up by these before anything else is done. Where no
 //! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone. Where
 //! objects are linked at once, they take the places of their sources in the command line, and the compiler does the
@@ -8,6 +8,7 @@
 
 use super::arguments::{Build, Missed, Plan, Unit, plan};
 use super::declared::{macros, named};
+use super::dependency_file::with_files;
 use super::entry::{Entry, Ir};
 use super::fork_server::Started;
 use super::response::expanded;
@@ -16,7 +17,9 @@ use super::rules::{Refused, Rules, content, identity};
 use super::server::ask;
 use super::statistics::Facts;
 use anyhow::{Context, Result, bail};
+use rewright_cfg_skeleton::verdict::Verdict;
 use rewright_equiv::own_changes;
+use rewright_equiv::verdict::VOUCHED;
 use rewright_files::cache::{Cache, Key};
 use rewright_files::place;
 use rewright_files::scratch::Scratch;
@@ -24,7 +27,7 @@ use rewright_llvm::declared_calls::DeclaredCalls;
 use rewright_llvm::module::{self, UNKNOWN_LAYOUT};
 use rewright_pipeline::sums::add_up;
 use rewright_report::remarks::{FileReport, FunctionReport};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -37,7 +40,7 @@ pub const PASSES: &str = "annotation2metadata,forceattrs,inferattrs,function(low
 early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-attrs)";
 
 /// What the content of the cache means.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// Whom to ask, and how.
 #[derive(Clone, Debug)]
@@ -67,6 +70,8 @@ pub struct Tools {
     pub keep_going: bool,
     /// Compare what rules make with what they made it of, and compile without rules where that is refuted.
     pub validate: bool,
+    /// Name the files of rules in dependency files.
+    pub names_packs: bool,
     /// Tell what became of functions ([`Done::files`]). It changes nothing of what is compiled.
     pub told: bool,
 }
@@ -277,7 +282,11 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
         return Ok(Compiled::Rejected);
     }
     if let Some((made, file)) = &dependencies {
-        let text = fs::read(made).context("the front end gave no dependencies")?;
+        let mut text = fs::read(made).context("the front end gave no dependencies")?;
+        if let (true, Ok(known)) = (tools.names_packs, std::str::from_utf8(&text)) {
+            let own_rules = build.dependencies.iter().any(|option| option == "-MP");
+            text = with_files(known, &tools.rules.files(), own_rules).into_bytes();
+        }
         put(&text, file, fs::metadata(made)?.permissions())?;
     }
     let lowered = fs::read(&raw).context("the front end gave nothing")?;
@@ -304,7 +313,7 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     let served =
         tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready, tools.told)));
     let mut note = None;
-    let Applied { facts: mut known, unnamed, text, functions } = match served {
+    let Applied { facts: mut known, unnamed, declared, text, functions } = match served {
         Some(applied) => applied,
         None => {
             let rules = facts.time("packs", || tools.rules.ready(tools.cache.as_ref()))?;
@@ -325,7 +334,8 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
         add_up(&mut known.calls, macros(&asked, &definitions.unwrap_or_default()));
     }
     if let (true, Some(text)) = (tools.validate, &text) {
-        facts.time("validation", || validated(fs::read_to_string(&ready)?, text))?;
+        let vouched = facts.time("validation", || validated(fs::read_to_string(&ready)?, text, declared))?;
+        note = Some(note.into_iter().chain(vouched).collect::<Vec<_>>().join("\n")).filter(|note| !note.is_empty());
     }
     let ir = tools.keep.as_ref().map(|_| fs::read(&ready)).transpose()?;
     let ir = ir.map(|before| Ir { before, after: text.clone() });
@@ -364,13 +374,16 @@ fn preprocessor(tools: &Tools, build: &Build, unit: &Unit, to: &Path, said: &Pat
     Some(String::from_utf8_lossy(&fs::read(to).ok()?).into_owned())
 }
 
-/// What rules make does what it is made of, as far as runs and a solver show.
-fn validated(before: String, after: &str) -> Result<()> {
-    let report = own_changes(&module::read(before)?, after).context("what rules make cannot be compared")?;
-    match report.functions.iter().find(|verdict| verdict.counterexample.is_some()) {
-        Some(verdict) => bail!("what rules make does something else: {verdict}"),
-        None => Ok(()),
+/// What rules make does what it is made of, as far as runs and a solver show. What is said of functions that are left to
+/// the packs.
+fn validated(before: String, after: &str, declared: BTreeSet<String>) -> Result<Option<String>> {
+    let report = own_changes(&module::read(before)?, after, declared).context("what rules make cannot be compared")?;
+    if let Some(verdict) = report.functions.iter().find(|verdict| verdict.counterexample.is_some()) {
+        bail!("what rules make does something else: {verdict}");
     }
+    let reasons = |verdict: &Verdict| verdict.reasons.iter().any(|reason| reason.starts_with(VOUCHED));
+    let left: Vec<String> = report.functions.iter().filter(|v| reasons(v)).map(ToString::to_string).collect();
+    Ok((!left.is_empty()).then(|| left.join("\n")))
 }
 
 /// Everything that the object depends on. Of a cache that machines share, nothing else: neither where programs and

@@ -42,6 +42,46 @@ pub(super) fn macros(functions: &[String], definitions: &str) -> BTreeMap<String
     found
 }
 
+/// Of functions that a file does not name, those that are spelled nearly as one that it does and that no pack declares, with
+/// that one. Two functions of a family may differ in one letter (`_si`, `_ui`): a letter more, a letter less, or two that are
+/// exchanged make a slip.
+pub(super) fn near<'n>(
+    unnamed: &[String],
+    declared: &BTreeSet<String>,
+    named: impl Iterator<Item = &'n str>,
+) -> BTreeMap<String, String> {
+    let mut others: Vec<&str> = named.filter(|name| !declared.contains(*name)).collect();
+    others.sort_unstable();
+    let found = unnamed.iter().filter_map(|name| {
+        let meant = others.iter().find(|other| is_slip(name.as_bytes(), other.as_bytes()))?;
+        Some((name.clone(), meant.to_string()))
+    });
+    found.collect()
+}
+
+/// Has one name a letter more than the other, or are two letters beside each other exchanged?
+fn is_slip(name: &[u8], other: &[u8]) -> bool {
+    let (short, long) = if name.len() < other.len() { (name, other) } else { (other, name) };
+    let Some(at) = short.iter().zip(long).position(|(a, b)| a != b) else { return long.len() == short.len() + 1 };
+    match long.len() - short.len() {
+        0 => short[at..]
+            .first_chunk()
+            .is_some_and(|[a, b]| long[at..].starts_with(&[*b, *a]) && short[at + 2..] == long[at + 2..]),
+        1 => short[at..] == long[at + 1..],
+        _ => false,
+    }
+}
+
+/// What is said of functions that packs declare, that no file of a build calls, and that may be misspelt.
+pub fn misspelt(near: &BTreeMap<String, String>, calls: &BTreeMap<String, DeclaredCalls>) -> Vec<String> {
+    let never = near.iter().filter(|(function, _)| !calls.contains_key(*function));
+    let text = |(function, meant): (&String, &String)| {
+        let (function, meant) = (bare(function), bare(meant));
+        format!("no file calls `{function}`, which a pack declares: did you mean `{meant}`, which is called?")
+    };
+    never.map(text).collect()
+}
+
 /// What is said of functions of which calls are there that are not what a pack declares.
 pub fn unmatched(calls: &BTreeMap<String, DeclaredCalls>) -> Vec<String> {
     let unmatched = calls.iter().filter(|(_, calls)| !calls.refused.is_empty());
@@ -92,6 +132,24 @@ mod tests {
                  declare what that calls",
             ]
         );
+    }
+
+    #[test]
+    fn a_slip_is_told_from_another_function_of_the_family() {
+        let set = |names: &[&str]| names.iter().map(|name| format!("@__gmpz_{name}")).collect::<Vec<_>>();
+        let declared = set(&["compabs", "mul_si", "addd", "inti", "nothing_like_it"]);
+        let named = set(&["cmpabs", "mul_ui", "add", "sub", "init"]);
+        let known = declared.iter().cloned().collect();
+        let found = near(&declared, &known, named.iter().map(String::as_str));
+        let expected =
+            [("@__gmpz_addd", "@__gmpz_add"), ("@__gmpz_compabs", "@__gmpz_cmpabs"), ("@__gmpz_inti", "@__gmpz_init")];
+        assert_eq!(found, expected.map(|(a, b)| (a.to_string(), b.to_string())).into());
+        // Another file calls it.
+        let calls = BTreeMap::from([("@__gmpz_addd".to_string(), DeclaredCalls::default())]);
+        let said =
+            "no file calls `__gmpz_compabs`, which a pack declares: did you mean `__gmpz_cmpabs`, which is called?";
+        assert_eq!(misspelt(&found, &calls)[..1], [said]);
+        assert_eq!(misspelt(&found, &calls).len(), 2);
     }
 
     #[test]

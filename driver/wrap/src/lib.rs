@@ -4,11 +4,13 @@
 //! * [`options`], [`inputs`], [`response`]: what is known of such command lines;
 //! * [`compile`]: taking it apart, or handing it over as it is;
 //! * [`declared`]: declarations that no call is of;
+//! * [`dependency_file`]: what an object depends on, for the build;
 //! * [`entry`]: what the cache holds of a file;
 //! * [`rules`]: the packs, and what they are known by;
 //! * [`script`]: the compiler that a build finds in `CC`;
 //! * [`rewrite_file`]: rules on a file; [`server`]: the same for all files of a build;
 //! * [`fork_server`]: the compiler and `opt`, started once for a build;
+//! * [`former`]: the rules of the last build in a folder;
 //! * [`guard`]: a build that ends with its wrapper, and [`signals`]: what is passed on to it;
 //! * [`rewright_files::scratch`]: folders for what a command needs while it runs;
 //! * [`statistics`]: what became of a file, for whoever sums up; of its functions, `rewright_report` tells.
@@ -20,8 +22,10 @@
 pub mod arguments;
 pub mod compile;
 pub mod declared;
+mod dependency_file;
 mod entry;
 pub mod fork_server;
+pub mod former;
 pub mod guard;
 mod inputs;
 mod options;

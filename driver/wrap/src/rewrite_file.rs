@@ -1,5 +1,6 @@
 //! Rules on the text of one file, in this process or in the one that serves a build.
 
+use super::declared::near;
 use super::rules::Ready;
 use super::statistics::Facts;
 use anyhow::{Result, anyhow};
@@ -10,6 +11,7 @@ use rewright_pipeline::optimiser::{Fate, FunctionOutcome, Options};
 use rewright_pipeline::source::Sides;
 use rewright_report::remarks::FunctionReport;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -20,6 +22,8 @@ pub struct Applied {
     pub facts: Facts,
     /// C functions that packs of the user declare, and that the file does not name.
     pub unnamed: Vec<String>,
+    /// C functions that packs of the user declare.
+    pub declared: BTreeSet<String>,
     /// The new text, if a function has changed.
     pub text: Option<String>,
     /// What became of its functions, where that is to be told.
@@ -42,6 +46,8 @@ pub fn apply(rules: &Ready, text: Vec<u8>, told: bool) -> Result<Applied> {
         .map_err(|_| anyhow!("a bug in rewright: it panicked"))?;
     let program = optimiser.optimiser.program();
     let mut facts = Facts::of(&outcome, program);
+    let (unnamed, declared) = (optimiser.unnamed(&file), optimiser.declared().into_iter().collect());
+    facts.near = near(&unnamed, &declared, file.declarations.keys().map(String::as_str));
     facts.unlogged = u64::from(!options.log && facts.optimised > 0);
     let report = |(f, sides): (&Option<FunctionOutcome>, &Option<Sides>)| {
         Some(FunctionReport::of(program, f.as_ref()?, sides.clone()))
@@ -55,6 +61,5 @@ pub fn apply(rules: &Ready, text: Vec<u8>, told: bool) -> Result<Applied> {
         *facts.seconds.entry(format!("rules: {phase}")).or_default() += time.as_secs_f64();
     }
     let changed = outcome.statistics.wanted().any(|f| f.fate == Fate::Optimised);
-    let unnamed = optimiser.unnamed(&file);
-    Ok(Applied { facts, unnamed, text: changed.then_some(outcome.text), functions })
+    Ok(Applied { facts, unnamed, declared, text: changed.then_some(outcome.text), functions })
 }

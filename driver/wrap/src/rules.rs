@@ -12,6 +12,7 @@ use rewright_native::foreign::computed_with;
 use rewright_packs as packs;
 use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::{Lowered, Options};
+use rewright_project::costs::Costs;
 use rewright_project::settings;
 use std::ffi::OsStr;
 use std::fs;
@@ -113,11 +114,24 @@ impl Rules {
     pub fn words(&self) -> String {
         let packs = self.packs.iter().map(|pack| format!("--rules {}", pack.display()));
         let profile = self.profile.iter().map(|profile| format!("--profile {profile}"));
-        packs.chain(profile).collect::<Vec<_>>().join(" ")
+        let config = self.config.iter().map(|config| format!("--config {}", config.display()));
+        packs.chain(profile).chain(config).collect::<Vec<_>>().join(" ")
     }
 
     fn roots(&self) -> Result<Vec<Root>> {
         self.packs.iter().map(|pack| packs::root(pack).map_err(|error| Refused(error.to_string()).into())).collect()
+    }
+
+    /// The files that say what rules do: the packs, all that they import, and a configuration with costs. What is not
+    /// there is left out.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let roots = self.packs.iter().filter_map(|pack| packs::root(pack).ok()).collect();
+        let mut files = packs::files(roots);
+        let config = self.config.as_deref();
+        if settings::costs(config).is_ok_and(|costs| costs != Costs::default()) {
+            files.extend(settings::file(config).ok().flatten());
+        }
+        files
     }
 
     /// What decides the result of rules on a text: this program, the texts of the packs and all that they import, and
@@ -127,6 +141,14 @@ impl Rules {
     /// Where a pack or a configuration is not there.
     pub fn identity(&self) -> Result<String> {
         self.identity_with(&identity(std::env::current_exe().context("no path of our own")?.as_os_str()))
+    }
+
+    /// The same for whatever program.
+    ///
+    /// # Errors
+    /// As [`Self::identity`].
+    pub fn identity_of_packs(&self) -> Result<String> {
+        self.identity_with("")
     }
 
     /// The same on every machine that has this program and these texts.
@@ -169,7 +191,9 @@ impl Rules {
         }
         let loaded = packs::load_rules(self.roots()?);
         if let Some(error) = loaded.diagnostics.iter().find(|d| d.severity == Severity::Error) {
-            let text = format!("the packs have mistakes (`rewright check` shows them): {}", error.message);
+            let place = loaded.sources.place(error.primary.span);
+            let at = format!("{}:{}", place.file, place.line);
+            let text = format!("{at}: the packs have mistakes (`rewright check` shows them): {}", error.message);
             return Err(Refused(text).into());
         }
         let lowered = LlvmOptimiser::lower(loaded.program);

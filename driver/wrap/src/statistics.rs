@@ -56,6 +56,8 @@ pub struct Facts {
     pub narrowed: BTreeMap<String, u64>,
     /// What became of calls of C functions that packs of the user declare.
     pub calls: BTreeMap<String, DeclaredCalls>,
+    /// Functions that packs declare and that a file does not name, with one that it does, by which they were perhaps meant.
+    pub near: BTreeMap<String, String>,
     /// Matches by rule, in functions that were not met before.
     pub rules: BTreeMap<String, u64>,
     /// Changes by the rules behind them, in those functions, where rules are logged.
@@ -121,6 +123,16 @@ impl Facts {
         facts
     }
 
+    /// Commands that came.
+    pub fn commands(&self) -> u64 {
+        self.handed_over + self.compiled()
+    }
+
+    /// Files that were compiled, or were to be.
+    pub fn compiled(&self) -> u64 {
+        self.files + self.fell_back + self.rejected
+    }
+
     /// Notes why something went as it came.
     pub fn reason(&mut self, reason: &str) {
         *self.reasons.entry(reason.to_string()).or_default() += 1;
@@ -156,6 +168,7 @@ impl Facts {
         add_up(&mut self.reasons, other.reasons);
         add_up(&mut self.narrowed, other.narrowed);
         add_up(&mut self.calls, other.calls);
+        self.near.extend(other.near);
         add_up(&mut self.rules, other.rules);
         add_up(&mut self.changes, other.changes);
         add_up(&mut self.seconds, other.seconds);

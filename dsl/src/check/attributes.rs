@@ -6,8 +6,19 @@ use super::recurrences::{LEAVE, THETA};
 use super::report::Diag;
 use crate::nearest::nearest;
 use crate::syntax::ast::{Attribute, Expr, ExprKind, FnItem, Item};
-use rewright_typeprop::ops::TrapCheck;
+use rewright_typeprop::ops::{FRONT_ENDS, TrapCheck};
 use rewright_typeprop::{Model, OpId};
+
+/// Where an attribute stands that another one was perhaps meant for.
+const ON_FUNCTION: &str = "a function";
+
+/// What there is.
+const ATTRIBUTES: &str = "functions take `@model(name)`, `@traps(\"code\", condition)`, `@link(\"library\", \"symbol\")`, \
+                          `@unchanging(\"why\")`, and what another world calls them: `@llvm(\"@name\")`, \
+                          `@clif(\"name\")`, `@mlir(\"name\")`, `@intrinsic(\"name\")`, `@body(\"name\")`; facts take \
+                          `@model(\"enters\")` and others about loops, rules \
+                          `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and \
+                          `@observe(seen(it))`";
 
 impl Checker<'_> {
     pub(super) fn attributes(&mut self, op: OpId, file: usize, item: &Item, f: &FnItem) {
@@ -17,43 +28,28 @@ impl Checker<'_> {
                 "traps" => self.traps(op, file, attribute),
                 "link" => self.link(op, attribute),
                 "unchanging" => self.unchanging(attribute),
-                other => {
-                    if let Some(meant) = nearest(other, ["model", "traps", "link", "unchanging"]) {
-                        let report = Diag::error(
-                            "RW0211",
-                            attribute.name.span,
-                            format!("unknown attribute `@{other}`"),
-                            "not an attribute of a function",
-                        );
-                        self.report(report.help(format!("did you mean `@{meant}`?")));
-                        continue;
-                    }
-                    let name = match &attribute.args[..] {
-                        [Expr { kind: ExprKind::Str(name), .. }] => name,
-                        [Expr { kind: ExprKind::Path(name), .. }] => {
-                            let message = format!("`@{other}` takes a text: the name in another language");
-                            let report = Diag::error("RW0211", attribute.name.span, message, "without quotes");
-                            let at = if other == "llvm" { "@" } else { "" };
-                            self.report(report.help(format!("`@{other}(\"{at}{name}\")`")));
+                other if FRONT_ENDS.contains(&other) => {
+                    let at = if other == "llvm" { "@" } else { "" };
+                    let (message, label, help) = match &attribute.args[..] {
+                        [Expr { kind: ExprKind::Str(name), .. }] => {
+                            let names = &mut self.program.universe.ops.get_mut(op).names;
+                            names.insert(other.to_string(), name.clone());
                             continue;
                         }
-                        _ if matches!(other, "llvm" | "clif" | "intrinsic" | "body") => {
-                            let message = format!("`@{other}` takes one text: the name in another language");
-                            let at = if other == "llvm" { "@" } else { "" };
-                            let report = Diag::error("RW0211", attribute.name.span, message, "not one text");
-                            self.report(
-                                report.help(format!("`@{other}(\"{at}f\")`; each function of C has its own `fn`")),
-                            );
-                            continue;
-                        }
-                        _ => {
-                            self.unknown_attribute(attribute, "a function");
-                            continue;
-                        }
+                        [Expr { kind: ExprKind::Path(name), .. }] => (
+                            format!("`@{other}` takes a text: the name in another language"),
+                            "without quotes",
+                            format!("`@{other}(\"{at}{name}\")`"),
+                        ),
+                        _ => (
+                            format!("`@{other}` takes one text: the name in another language"),
+                            "not one text",
+                            format!("`@{other}(\"{at}f\")`; each function of C has its own `fn`"),
+                        ),
                     };
-                    let names = &mut self.program.universe.ops.get_mut(op).names;
-                    names.insert(other.to_string(), name.clone());
+                    self.report(Diag::error("RW0211", attribute.name.span, message, label).help(help));
                 }
+                _ => self.unknown_attribute(attribute, ON_FUNCTION),
             }
         }
         let decl = self.program.universe.ops.get(op);
@@ -74,14 +70,12 @@ impl Checker<'_> {
     pub(super) fn unknown_attribute(&mut self, attribute: &Attribute, on: &str) {
         let name = &attribute.name;
         let message = format!("unknown attribute `@{}` on {on}", name.node);
-        self.report(Diag::error("RW0211", name.span, message, "says nothing here").help(
-            "functions take `@model(name)`, `@traps(\"code\", condition)`, `@link(\"library\", \"symbol\")`, \
-             `@unchanging(\"why\")`, and what \
-             another world calls them: `@clif(\"name\")`, `@llvm(\"@name\")`, `@body(\"name\")`; \
-             facts take `@model(\"enters\")` and others about loops, \
-             rules `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and \
-             `@observe(seen(it))`",
-        ));
+        let of_functions = ["model", "traps", "link", "unchanging"].into_iter().chain(FRONT_ENDS);
+        let meant = nearest(&name.node, of_functions).filter(|_| on == ON_FUNCTION);
+        let report = Diag::error("RW0211", name.span, message, "says nothing here");
+        self.report(
+            report.help(meant.map(|meant| format!("did you mean `@{meant}`?")).unwrap_or_else(|| ATTRIBUTES.into())),
+        );
     }
 
     /// Why it reads nothing that changes: for people, and for the lint that asks.

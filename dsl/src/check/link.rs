@@ -39,6 +39,7 @@ impl Checker<'_> {
         let (library, symbol) = (library.to_string(), symbol.to_string());
         let link = Link { library, symbol, narrow: extension, allowed: false };
         self.program.universe.ops.get_mut(op).link = Some(link);
+        self.program.links.insert(op, at);
     }
 
     /// Why the platform's C convention has no such function, or none that we know to call.

@@ -3,11 +3,11 @@
 
 use super::overload::is_below;
 use super::report::Diag;
-use super::{Checker, WrittenRule};
+use super::{Checker, FnPlace, WrittenRule};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
 use crate::syntax::ast::{FnClause, ItemKind, Span};
 use indexmap::IndexSet;
-use rewright_typeprop::{Repr, Term, TypeExpr};
+use rewright_typeprop::{Op, OpId, Repr, Term, TypeExpr};
 use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
@@ -39,8 +39,15 @@ impl Checker<'_> {
                 matches!(&first.right, Conclusion::Equal(t) if t.subterms().any(|part| matches!(part, Term::Eval(_))));
             if first.dynamic && !evals {
                 let report =
-                    Diag::lint("RW0508", rule.name, "a dynamic rule that computes nothing", "has no `eval(..)`")
-                        .help("write `rule`");
+                    Diag::lint("RW0508", rule.name, "a dynamic rule that computes nothing", "has no `eval(..)`");
+                if let Some(call) = self.computable(&first) {
+                    self.report(report.help(format!(
+                        "`{call}` has only constants as operands: write `eval({call}(..))` where it is to be computed while \
+                         matching; if nothing is, write `rule`"
+                    )));
+                    continue;
+                }
+                let report = report.help("write `rule`");
                 self.report(match self.rule_item(rule).and_then(|item| item.dynamic.map(|at| (at, item.is_unsafe))) {
                     Some((at, before)) => {
                         let modifier =
@@ -57,11 +64,24 @@ impl Checker<'_> {
             self.lint_overloads();
             self.lint_c_functions();
             self.lint_allocations();
+            self.lint_pure_functions();
             self.lint_unsaid_effects();
         }
         if faultless && self.files.iter().any(|f| f.root && !f.library) {
             self.lint_declarations();
         }
+    }
+
+    /// A call on the right that constants of the rule alone decide.
+    fn computable(&self, rule: &Rule) -> Option<String> {
+        let Conclusion::Equal(right) = &rule.right else { return None };
+        let is_constant = |v: u32| matches!(rule.vars[v as usize].kind, VarKind::Value { constant: true, .. });
+        let mut calls = right.subterms().filter_map(|term| match term {
+            Term::Call { op, state: None, .. } => Some((self.program.universe.ops.get(*op), term)),
+            _ => None,
+        });
+        let decided = |term: &Term| term.variables().next().is_some() && term.variables().all(is_constant);
+        calls.find(|(op, term)| op.effects.is_value() && decided(term)).map(|(op, _)| op.name.clone())
     }
 
     /// A file without an item.
@@ -153,31 +173,73 @@ impl Checker<'_> {
         }
     }
 
-    /// A function of C that only allocates, though it is given a pointer to what another one reads: a copy is one of what is
-    /// there now. Who has thought of that says why it does not matter.
-    fn lint_allocations(&mut self) {
+    /// The first pointer that a function takes to what another one accesses in a way, and that one.
+    fn accessed(&self, op: &Op, accesses: impl Fn(&Op) -> bool) -> Option<(String, OpId)> {
         let universe = &self.program.universe;
         let is_pointer = |ty: &TypeExpr| match ty {
             TypeExpr::App(decl, _) => universe.types.repr_of(*decl) == Some(Repr::Pointer),
             TypeExpr::Param(_) | TypeExpr::Int(_) => false,
         };
-        let reader = |ty: &TypeExpr| {
-            let mut readers =
-                universe.ops.iter().filter(|(_, op)| op.part_of.is_none() && !op.effects.reads.is_empty());
-            readers.find(|(_, op)| op.params.iter().any(|param| param.ty == *ty))
-        };
-        let mut found = vec![];
-        for place in self.fns.iter().filter(|place| self.files[place.file].root) {
-            let op = universe.ops.get(place.op);
-            let only_allocates = !op.effects.allocates.is_empty() && !op.effects.accesses_memory() && !op.effects.io;
-            let is_of_c = op.names.get("llvm").is_some_and(|name| name.starts_with('@'));
-            let is_meant = place.item.attributes.iter().any(|attribute| attribute.name.node == "unchanging");
-            let given = op.params.iter().filter(|param| is_pointer(&param.ty));
-            let read = given.filter_map(|param| Some((param.name.clone(), reader(&param.ty)?.0))).next();
-            if let Some((param, reader)) = read.filter(|_| only_allocates && is_of_c && !is_meant) {
-                found.push((place.op, op.name.clone(), param, reader));
-            }
+        op.params.iter().filter(|param| is_pointer(&param.ty)).find_map(|param| {
+            let takes = |other: &Op| other.params.iter().any(|own| own.ty == param.ty);
+            let mut others = universe.ops.iter().filter(|(_, other)| other.part_of.is_none() && accesses(other));
+            Some((param.name.clone(), others.find(|(_, other)| takes(other))?.0))
+        })
+    }
+
+    /// Functions of C in files that were asked for, of which nobody says that nothing changes what they read.
+    fn changing_c_functions(&self) -> impl Iterator<Item = (OpId, &Op)> {
+        let places = self.fns.iter().filter(|place| self.files[place.file].root);
+        let is_meant = |place: &&FnPlace<'_>| place.item.attributes.iter().any(|a| a.name.node == "unchanging");
+        let ops = places
+            .filter(move |place| !is_meant(place))
+            .map(|place| (place.op, self.program.universe.ops.get(place.op)));
+        ops.filter(|(_, op)| op.names.get("llvm").is_some_and(|name| name.starts_with('@')))
+    }
+
+    /// A pure function of C that is given a pointer to what another one writes: it may be computed before that write as well
+    /// as after it.
+    fn lint_pure_functions(&mut self) {
+        let is_pure = |op: &Op| !op.effects.accesses_memory() && op.effects.allocates.is_empty() && !op.effects.io;
+        let pure = self.changing_c_functions().filter(|(_, op)| is_pure(op));
+        let found: Vec<_> = pure
+            .filter_map(|(id, op)| {
+                let (param, writer) = self.accessed(op, |other| !other.effects.writes.is_empty())?;
+                let writes = self.program.universe.ops.get(writer).name.clone();
+                Some((id, op.name.clone(), param, writer, writes))
+            })
+            .collect();
+        for (op, name, param, writer, writes) in found {
+            let message =
+                format!("`{name}` is pure: does it not read what `{param}` points to, which `{writes}` writes?");
+            self.report(
+                Diag::lint(
+                    "RW0517",
+                    self.op_spans[op.0 as usize],
+                    message,
+                    "two calls of it are one, whatever is written between",
+                )
+                .also(self.op_spans[writer.0 as usize], "writes what such a pointer leads to")
+                .help(
+                    "write `effects reads(memory)`; or, where nothing changes what it reads, say so above it: \
+                         `@unchanging(\"why\")`",
+                ),
+            );
         }
+    }
+
+    /// A function of C that only allocates, though it is given a pointer to what another one reads: a copy is one of what is
+    /// there now. Who has thought of that says why it does not matter.
+    fn lint_allocations(&mut self) {
+        let only_allocates =
+            |op: &Op| !op.effects.allocates.is_empty() && !op.effects.accesses_memory() && !op.effects.io;
+        let allocating = self.changing_c_functions().filter(|(_, op)| only_allocates(op));
+        let found: Vec<_> = allocating
+            .filter_map(|(id, op)| {
+                let (param, reader) = self.accessed(op, |other| !other.effects.reads.is_empty())?;
+                Some((id, op.name.clone(), param, reader))
+            })
+            .collect();
         for (op, name, param, reader) in found {
             let message = format!("`{name}` only allocates: does it not read what `{param}` points to?");
             self.report(

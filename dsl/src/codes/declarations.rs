@@ -172,7 +172,7 @@ pub(super) const NAMES: &[Code] = &[
     code!(
         "RW0211",
         "unknown attribute",
-        "unknown attribute `@..`",
+        "unknown attribute `@..` on ..",
         "An attribute is not one that this item takes, or has other arguments than it takes. Functions take \
          `@model(\"name\")`, `@traps(\"code\", condition)` any number of times, `@link(\"library\", \"symbol\")` for a \
          function of a shared library (where `{}` in the symbol is the length of a list; a third argument, `\"signed\"` or \

@@ -57,7 +57,8 @@ pub(super) const LINTS: &[Code] = &[
         "RW0508",
         "dynamic rule that computes nothing",
         "a dynamic rule that computes nothing",
-        "A rule is declared `dynamic` but has no `eval(..)`. A plain rule says the same and is cheaper to match.",
+        "A rule is declared `dynamic` but has no `eval(..)`. A plain rule says the same and is cheaper to match. Where the \
+         right side is to hold a number that is computed while matching, that is written `eval(ctz(k))`.",
     ),
     code!(
         "RW0509",
@@ -124,6 +125,15 @@ pub(super) const LINTS: &[Code] = &[
         "this file declares nothing",
         "A file of rules has no rule, function, type or import: there is nothing to check or to apply. Perhaps its text \
          was not saved, or stands in another file.",
+    ),
+    code!(
+        "RW0517",
+        "pure function of what is written",
+        "`..` is pure: does it not read what `..` points to, which `..` writes?",
+        "A function of C is declared `pure`, though it is given a pointer to what another declared function writes. If it reads \
+         there, two calls of it are not one: with a write between them they give different values, and as `pure` the second one \
+         may be replaced by the first. Write `effects reads(memory)`. Where it does not read there, or nothing changes what it \
+         reads, say so: `@unchanging(\"the length of a text never changes\")`.",
     ),
 ];
 
@@ -211,6 +221,8 @@ pub(super) const EVIDENCE: &[Code] = &[
         "What a function of the rule computes only a shared library knows, and nobody has allowed the library to be \
          called. A pack does not allow its own calls. If you trust the library, allow it with `--allow-link`, or for \
          good \
-         with `rewright allow`.",
+         with `rewright allow`. Or the library is allowed, and it is not there, or has no such function: then the mistake is \
+         in the `@link`. Macros of a header often give a function another name: `nm -D --defined-only` lists those of a \
+         library.",
     ),
 ];

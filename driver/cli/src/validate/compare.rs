@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use rewright_dsl::program::Program;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, ValidateError};
+use rewright_llvm::declared_calls::of_packs;
 use rewright_llvm::module;
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_mlir::NestReport;
@@ -35,9 +36,9 @@ impl Comparer {
     pub(crate) fn of_own_changes(program: Program) -> Self {
         Comparer {
             rules: None,
+            config: Config { vouched: of_packs(&program.universe), ..Config::of_own_changes() },
             program: Some(program),
             options: Options::default(),
-            config: Config::of_own_changes(),
             nests: rewright_mlir::Options::default(),
             values: None,
         }

@@ -108,7 +108,7 @@ fn values_of_libraries_are_made_and_looked_at() {
         assert_eq!(rule["counterexample"]["right"], why, "{rule:#}");
     }
     for (name, why) in [
-        ("trapping", "no call of it came back: SIGILL"),
+        ("trapping", "no call of it came back: SIGILL in the left side"),
         ("never", "its conditions hold at none of the values"),
         ("unseen", "no `@observe` says what is seen of a `Hidden`"),
     ] {

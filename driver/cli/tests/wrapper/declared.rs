@@ -119,3 +119,17 @@ fn a_program_of_truth_values_prints_the_same() {
         assert!(ours.stderr.contains(rule), "{ours:?}");
     }
 }
+
+/// A declared function that no file calls, and one that is called and has nearly its name.
+#[test]
+fn a_slip_in_a_name_is_asked_about() {
+    let (dir, own) = (folder(), tempfile::tempdir().unwrap());
+    fs::write(dir.path().join("mine.rw"), PACK.replace("@lib_fine", "@lib_fien").replace("@lib_wide", "@lib_wode"))
+        .unwrap();
+    let build = script(&own, "build", "$CC -O2 -c main.c");
+    let mut command = rewright(&own);
+    command.args(["wrap", "--rules", "mine.rw", "--"]).arg(build);
+    let ran = run(command, dir.path(), &[], "");
+    let asks = "no file calls `lib_fien`, which a pack declares: did you mean `lib_fine`, which is called?";
+    assert!(ran.stderr.contains(asks) && !ran.stderr.contains("lib_wode"), "{ran:?}");
+}

@@ -82,8 +82,9 @@ fn traced(checkout: &Path) -> (Vec<u8>, String, [PathBuf; 4]) {
     let ran = command.output().expect("strace is installed: scripts/setup.sh --tests");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let of_user: Vec<String> = files_below(&home).iter().map(|path| path.display().to_string()).collect();
-    let is_compiler = |path: &String| path.contains("/.cache/rewright/compilers/");
-    assert!(of_user.iter().all(is_compiler), "the user's folder has the scripts that are compilers: {of_user:?}");
+    let is_known =
+        |path: &String| ["compilers", "builds"].iter().any(|own| path.contains(&format!("/.cache/rewright/{own}/")));
+    assert!(of_user.iter().all(is_known), "the user's folder has compilers, and the rules of builds: {of_user:?}");
     assert!(fs::read_dir(&temporary).unwrap().next().is_none(), "nothing is left among temporary files");
     let log = fs::read_to_string(&trace).unwrap();
     (fs::read(checkout.join("sum.o")).unwrap(), log, [checkout.to_path_buf(), cache, home, temporary])

@@ -82,3 +82,28 @@ fn without_a_solver_nothing_is_validated() {
         "{ran:?}"
     );
 }
+
+/// In a run, a function of C that is not in the file gives something made up: that says nothing of rules about it.
+#[test]
+fn what_packs_say_of_c_functions_is_not_refuted() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let pack = "pack mine\nimport std.core\n@llvm(\"@lib_half\")\nfn half(x: i32) -> i32  pure  cost 50\n\
+                @llvm(\"@lib_shift\")\nfn shift(x: i32) -> i32  pure  cost 20\nruleset all {\n  \
+                rule quicker(x: i32): half(x) => shift(x)\n  rule wrong(x: i32): imul(x, 7) => iadd(x, 7)\n}\n\
+                schedule default { saturate all }\n";
+    fs::write(dir.path().join("mine.rw"), pack).unwrap();
+    fs::write(dir.path().join("calls.c"), "int lib_half(int);\nint f(int x) { return lib_half(x) * 3; }\n").unwrap();
+    fs::write(dir.path().join("plain.c"), "int g(int x) { return x * 7; }\n").unwrap();
+    let mut command = cc(&own);
+    command.arg("--validate");
+    let ran = run(command, dir.path(), &["-O2", "-c", "calls.c"], "");
+    let says = "@f: unknown: not validated: rules of packs say what @lib_half and others do";
+    assert!(ran.code == Some(0) && ran.stderr.contains(says), "{ran:?}");
+    let facts = log(&own).pop().unwrap();
+    assert_eq!((&facts["optimised"], &facts["fell_back"]), (&1.into(), &0.into()), "{facts}");
+    // Of other functions all is as it was.
+    let mut command = cc(&own);
+    command.arg("--validate");
+    let ran = run(command, dir.path(), &["-O2", "-c", "plain.c"], "");
+    assert!(ran.stderr.contains("what rules make does something else: @g: refuted"), "{ran:?}");
+}

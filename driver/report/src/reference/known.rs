@@ -74,7 +74,7 @@ impl<'p> Known<'p> {
             })
             .collect();
         match found.is_empty() {
-            true => "Evidence: none is recorded.".into(),
+            true => "Evidence: none is recorded; rewright verify --update records it.".into(),
             false => format!("Evidence, in type instances: {}.", found.join("; ")),
         }
     }

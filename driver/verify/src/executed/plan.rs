@@ -5,14 +5,25 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Plans that are tried where there is something to choose.
-pub(super) const PLANS: u64 = 8;
+pub(super) const PLANS: u64 = 14;
 
 /// Changes of one value before a side runs, at most.
 const CHANGES: usize = 3;
 
-/// The choices of an experiment. The first one always takes what is simplest: no changes, values that are distinct.
+/// How an experiment chooses.
+enum Choices {
+    /// What is simplest: no changes, values that are distinct.
+    Simplest,
+    /// One combination after the other, by its number: the first choice is its lowest digit. Nothing changes values
+    /// before, so that a change that makes all of them alike hides nothing.
+    Next(usize),
+    /// At random.
+    Random(Box<ChaCha8Rng>),
+}
+
+/// The choices of an experiment: the first one takes what is simplest, then combinations take turns with what is drawn.
 pub(super) struct Plan {
-    rng: Option<ChaCha8Rng>,
+    choices: Choices,
     /// Was there anything to choose?
     pub(super) had_choices: bool,
 }
@@ -20,14 +31,28 @@ pub(super) struct Plan {
 impl Plan {
     /// The n-th one.
     pub(super) fn new(seed: u64, index: u64) -> Self {
-        let rng = (index > 0).then(|| ChaCha8Rng::seed_from_u64(seed.wrapping_mul(PLANS).wrapping_add(index)));
-        Plan { rng, had_choices: false }
+        let choices = match index {
+            0 => Choices::Simplest,
+            // The first combination is the simplest.
+            odd if odd % 2 == 1 => Choices::Next(odd.div_ceil(2) as usize),
+            even => Choices::Random(Box::new(ChaCha8Rng::seed_from_u64(seed.wrapping_mul(PLANS).wrapping_add(even)))),
+        };
+        Plan { choices, had_choices: false }
     }
 
     /// One of so many; of none: none.
     pub(super) fn one_of(&mut self, count: usize) -> Option<usize> {
         self.had_choices |= count > 1;
-        let chosen = self.rng.as_mut().filter(|_| count > 1).map_or(0, |rng| rng.random_range(0..count));
+        let chosen = match &mut self.choices {
+            Choices::Simplest => 0,
+            _ if count < 2 => 0,
+            Choices::Next(number) => {
+                let digit = *number % count;
+                *number /= count;
+                digit
+            }
+            Choices::Random(rng) => rng.random_range(0..count),
+        };
         (count > 0).then_some(chosen)
     }
 
@@ -38,7 +63,8 @@ impl Plan {
 
     /// What happens to a value to which so many things can happen, in order.
     pub(super) fn changes(&mut self, kinds: usize) -> Vec<usize> {
-        if kinds == 0 {
+        self.had_choices |= kinds > 0;
+        if kinds == 0 || !matches!(self.choices, Choices::Random(_)) {
             return vec![];
         }
         let count = self.one_of(CHANGES + 1).unwrap_or(0);
@@ -48,6 +74,10 @@ impl Plan {
     /// What happens between two states: one of so many things, wherever something may.
     pub(super) fn between(&mut self, kinds: usize) -> Option<usize> {
         self.had_choices |= kinds > 0;
-        self.rng.is_some().then(|| self.one_of(kinds)).flatten()
+        match self.choices {
+            Choices::Simplest => None,
+            Choices::Next(_) => self.maybe(kinds),
+            Choices::Random(_) => self.one_of(kinds),
+        }
     }
 }
