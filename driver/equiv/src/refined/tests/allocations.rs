@@ -3,6 +3,7 @@
 use super::super::super::own_changes;
 use super::TARGET;
 use rewright_llvm::module::read;
+use std::collections::BTreeSet;
 
 const DECLARATIONS: &str = "@g = global ptr null\n@n = global i32 0\ndeclare ptr @malloc(i64)\n\
     declare ptr @calloc(i64, i64)\ndeclare void @free(ptr)\ndeclare i64 @strlen(ptr)\ndeclare ptr @strcpy(ptr, ptr)\n\
@@ -185,7 +186,7 @@ const HEADS: &[(&str, &str, bool)] = &[
 
 fn is_proved(before: &str, after: &str) -> bool {
     let [before, after] = [before, after].map(|text| format!("{TARGET}{DECLARATIONS}{text}\n}}\n"));
-    let report = own_changes(&read(before).unwrap(), &after).unwrap();
+    let report = own_changes(&read(before).unwrap(), &after, BTreeSet::new()).unwrap();
     let [verdict] = report.functions.as_slice() else { panic!("{:?}", report.functions) };
     verdict.is_proved()
 }
