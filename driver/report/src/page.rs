@@ -120,9 +120,9 @@ impl Page<'_> {
                 ul {
                     @for change in &f.changes { li { (self.change(change, renamed)) } }
                     @for left in &f.left_out { li { (self.left_out(left)) } }
-                    @for unwritten in &f.unwritten { li { (in_words(unwritten)) } }
+                    @for said in f.moved.iter().chain(&f.unwritten) { li { (in_words(said)) } }
                     @if !f.matched.is_empty() { li { "Also matched in it: " (self.links(&f.matched)) } }
-                    @if f.changes.is_empty() && f.left_out.is_empty() {
+                    @if f.changes.is_empty() && f.left_out.is_empty() && f.moved.is_empty() {
                         li.soft { "No value has a rule behind it: branches were decided, or values moved and shared." }
                     }
                 }

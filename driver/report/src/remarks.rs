@@ -1,10 +1,11 @@
 //! What became of the functions of a file, as data.
 
+use crate::text;
 use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_cfg_skeleton::select::{Ended, Status};
 use rewright_dsl::program::{Program, RuleId};
-use rewright_pipeline::optimiser::{Changed, Fate, FunctionOutcome, Now, Relaxed};
+use rewright_pipeline::optimiser::{Changed, Fate, FunctionOutcome, MovedStatement, Now, Relaxed};
 use rewright_pipeline::source::{Sides, SourcePlace};
 use rewright_typeprop::Universe;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,8 @@ pub struct FunctionReport {
     pub changes: Vec<Change>,
     /// Statements that are left out.
     pub left_out: Vec<LeftOut>,
+    /// Statements that are executed elsewhere, or nowhere, though no rule lets them go.
+    pub moved: Vec<String>,
     /// What rules made and cannot be written in its file: it was made without.
     pub unwritten: Vec<String>,
     /// Rules that matched in it and are behind nothing of that: some may have led there.
@@ -129,6 +132,7 @@ impl FunctionReport {
             figures,
             changes: changes(program, f),
             left_out,
+            moved: outcome.iter().flat_map(|o| &o.moved_statements).map(|moved| moved_statement(f, moved)).collect(),
             unwritten: f.unwritten.iter().map(|u| format!("`{}` cannot be used: {}", u.operation, u.why)).collect(),
             matched: vec![],
             sides,
@@ -154,6 +158,11 @@ pub fn status(status: Status) -> String {
         Status::Gap(gap) => format!("gap {:.1} %", gap * 100.0),
         Status::Greedy => "greedy".into(),
     }
+}
+
+fn moved_statement(f: &FunctionOutcome, moved: &MovedStatement) -> String {
+    let place = moved.origin.and_then(|number| f.names.places.get(&number));
+    format!("{}{}", place.map_or(String::new(), |place| format!("{place}: ")), text::moved(moved))
 }
 
 fn left_out(program: &Program, f: &FunctionOutcome, relaxed: &Relaxed) -> LeftOut {

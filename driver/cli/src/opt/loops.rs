@@ -6,6 +6,7 @@ use rewright_cfg_skeleton::variants::Change;
 use rewright_pipeline::optimiser::{
     LoopRemark, LoopTest, MovedCheck, MovedStatement, OptimisedFunction, VariantFate, VariantRemark,
 };
+use rewright_report::text;
 use serde_json::json;
 
 /// What is said of one function's loops, for people: what was inlined, a line for each check that is executed earlier, for
@@ -17,7 +18,7 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
     };
     let inlined = (!function.inlined.is_empty()).then(|| format!("inlined: {}", function.inlined.join(", ")));
     let variants = function.variants.iter().map(variant);
-    let moved = function.moved.iter().map(moved).chain(function.moved_statements.iter().map(moved_statement));
+    let moved = function.moved.iter().map(moved).chain(function.moved_statements.iter().map(text::moved));
     let narrowed = (!function.narrowed.is_empty())
         .then(|| format!("more specific types of parameters of blocks: {}", function.narrowed.join(", ")));
     inlined
@@ -37,18 +38,6 @@ fn moved(check: &MovedCheck) -> String {
         (places, false) => format!("before a branch, in place of {places} times behind it"),
     };
     format!("{what} is executed once, {from}")
-}
-
-fn moved_statement(statement: &MovedStatement) -> String {
-    let MovedStatement { operation, nth, calls, .. } = statement;
-    let which = if *calls == 1 { String::new() } else { format!(" ({nth} of {calls})") };
-    let line = statement.line.map_or(String::new(), |line| format!(" in line {line}"));
-    let fate = match statement.places {
-        0 => "is left out: nothing needs what it gives".to_string(),
-        1 => "is executed below a branch, where what it gives is needed".to_string(),
-        places => format!("is executed in {places} places below a branch, where what it gives is needed"),
-    };
-    format!("`{operation}`{which}{line} {fate}")
 }
 
 /// The same for programs.
