@@ -151,6 +151,8 @@ impl Filler<'_> {
             }
             10 | 11 => {
                 let offset = [0, 4, 8, 2][self.random.below(4)];
+                // Some are not aligned, and do not promise that they are.
+                let access = Access { aligned: access.aligned && offset % 4 == 0, ..access };
                 let i64 = self.ty("i64");
                 self.add(b, InstKind::Const(offset), &[], &[i64], values);
                 let (address, offset) = (self.f.blocks[0].params[0], values[values.len() - 1]);

@@ -9,7 +9,9 @@ use rewright_cfg_skeleton::select::cost::reported;
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::RuleId;
 use rewright_pipeline::front::{Imported, RefusedCall};
-use rewright_pipeline::optimiser::{Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, Price, Unwritten};
+use rewright_pipeline::optimiser::{
+    Fate, FunctionOutcome, Graph, OptimisedFunction, Optimiser, Options, Price, Unwritten,
+};
 use rewright_pipeline::source::SourcePlace;
 use rewright_pipeline::why_not::{MatchContext, NearMiss};
 use rewright_typeprop::{OpId, Term, Universe};
@@ -132,11 +134,27 @@ impl<'a> Asked<'a> {
                     format!("what it makes was chosen, and is left out: `{operation}` cannot be used here: {why}")
                 }
                 (None, Some(price), _) => compared(price),
+                (None, None, _) if nearest == NearMiss::Fired => self.not_priced(*id, graph.as_ref()).into(),
                 (None, None, _) => nearest.to_string(),
             };
             answers.push(self.answer(*id, chosen.is_some(), &origins, said, price, refused));
         }
         Ok(answers)
+    }
+
+    /// Why a rule took part, and there is no program with what it makes.
+    fn not_priced(&self, id: RuleId, graph: Option<&Graph>) -> &'static str {
+        let rule = self.optimiser.program().rule(id);
+        match graph.is_some_and(|graph| self.optimiser.makes(graph, &rule.name)) {
+            _ if rule.relaxation.is_some() => {
+                "matched, and the statement that it lets go stays: something else takes what it gives, or sees it"
+            }
+            true => {
+                "matched, and what it makes cannot be executed here: an operand or a state of it is not there where it \
+                 would be, or no statement is there whose place it could take"
+            }
+            false => "took part: what it makes equal was there, and no program with it costs less",
+        }
     }
 
     /// What a rule makes and could not be written.

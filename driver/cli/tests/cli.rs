@@ -63,13 +63,14 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 55] = [
+const COMPLAINTS: [(&str, i32, &str); 56] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
     ("opt good.clif --fn nope", 2, "has no function nope; it has %f"),
     ("opt good.clif --rules nope", 2, "cannot read nope"),
     ("opt good.clif --rules std.arit", 2, "packs that ship: std, std.arith,"),
+    ("opt good.clif --rules misssing.rw", 2, "did you mean `missing.rw`?"),
     ("opt good.clif -o nowhere/x", 2, "cannot write nowhere/x"),
     ("opt good.clif --profile fast", 2, "no profile `fast` ships; those that do: latency, llvm, size"),
     ("opt good.clif --config none.json", 2, "cannot read none.json"),

@@ -292,7 +292,7 @@ impl fmt::Display for At {
 impl fmt::Display for NearMiss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NearMiss::Fired => write!(f, "took part; where its result is not chosen, something else costs no more"),
+            NearMiss::Fired => write!(f, "took part, and is not chosen"),
             NearMiss::NoRoot { root } => write!(f, "there is no operation like the root of its left side, {root}"),
             NearMiss::Misses { at, miss, .. } => write!(f, "at {at}: {miss}"),
             NearMiss::NotRun { at, schedule, ruleset } => {

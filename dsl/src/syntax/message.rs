@@ -356,6 +356,8 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         "parameters stand in parentheses, or there are none: `rule name(x: i32): left => right`"
     } else if previous == "when" || previous == "requires" {
         "conditions are expressions with commas between"
+    } else if previous == "return" {
+        "a block that gives nothing ends without `return`: `after {}`"
     } else if expects(Expected::Verdict) {
         "an example ends in `becomes e`, `equals e`, `differs e` or `stays`"
     } else if expects(Expected::ThinArrow) {

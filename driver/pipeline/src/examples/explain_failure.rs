@@ -98,7 +98,8 @@ impl Stage<'_> {
                         "its values are in the e-graph; it leaves memory in another state"
                     }
                     true => "what is expected is in the e-graph, and costs more",
-                    false => "what is expected is in the e-graph, costs no more, and is not chosen",
+                    false => "what is expected is in the e-graph and costs no more; it is not chosen, since the search ended before it, or it \
+                     cannot be executed here",
                 }
                 .into(),
             ];

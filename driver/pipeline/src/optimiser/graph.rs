@@ -81,7 +81,7 @@ impl Optimiser {
             let computes = |id: NodeId| defs.values().any(|def| *def == Def::Node(id) || *def == Def::Recurrence(id));
             wanted.is_none_or(computes).then(|| cost.saturating_sub(placement_cost))
         };
-        let made = marks.rules.iter().filter(|(_, rules)| rules.iter().any(|name| name == rule));
+        let made = made_by(marks, rule);
         // The others of its class are leaves of nothing, which no program computes.
         let alone = |id: NodeId| {
             let mut view = view.clone();
@@ -95,6 +95,11 @@ impl Optimiser {
         };
         let with = made.take(MAX_TRIED).filter_map(|(id, _)| cost(&alone(*id), Some(*id))).min()?;
         Some(Price { cheapest: cost(view, None)?, with })
+    }
+
+    /// Does a rule make anything that was not there?
+    pub fn makes(&self, graph: &Graph, rule: &str) -> bool {
+        made_by(&graph.marks, rule).next().is_some()
     }
 
     /// The best selection from an e-graph, classes split by type if they have to be.
@@ -133,4 +138,9 @@ impl Optimiser {
             failure,
         }
     }
+}
+
+/// The nodes that a rule has made.
+fn made_by<'m>(marks: &'m Marks, rule: &'m str) -> impl Iterator<Item = (&'m NodeId, &'m Vec<String>)> {
+    marks.rules.iter().filter(move |(_, rules)| rules.iter().any(|name| name == rule))
 }
