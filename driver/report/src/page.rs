@@ -363,6 +363,7 @@ mod tests {
                 rules: vec![rule],
             }],
             left_out: vec![],
+            moved: vec!["`<script>` is left out".into()],
             unwritten: vec![],
             matched: vec![],
             sides: Some(Sides {
