@@ -5,11 +5,11 @@
 
 use super::annotations::table::AnnotationTarget;
 use super::annotations::{AnnotationError, check, parts};
-use super::modules::Version;
+use super::modules::{Module, Version, is_convention};
 use super::promises::Promises;
 use rewright_llvm::body::Body;
 use rewright_llvm::lex::{Kind, tokens};
-use rewright_llvm::module::{Definition, File, resolve};
+use rewright_llvm::module::{Definition, resolve};
 use rewright_llvm::types::{Named, Type};
 use std::collections::BTreeSet;
 
@@ -39,8 +39,8 @@ pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<Strin
         let structure = |ty: &Type| structure(ty, &v.file().named);
         let parameters: Vec<String> = definition.parameters.iter().map(|p| structure(&p.ty)).collect();
         let more = if definition.variadic { ", ..." } else { "" };
-        let convention = definition.before.iter().find(|word| word.ends_with("cc") || word.starts_with("cc "));
-        let convention = convention.filter(|c| *c != "ccc").map_or(String::new(), |c| format!("{c} "));
+        let convention = v.module.before(definition).into_iter().find(|word| is_convention(word) && word != "ccc");
+        let convention = convention.map_or(String::new(), |c| format!("{c} "));
         format!("{convention}{} ({}{more})", structure(&definition.result), parameters.join(", "))
     });
     (was != is).then(|| format!("its signature was {was}, and is {is}"))
@@ -60,7 +60,8 @@ pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Bod
         promises.as_ref().is_some_and(|p| p.hold(a))
     })?;
     let kept = |a: &str| of_values(a) || promises.as_ref().is_some_and(|p| p.hold_of_result(a));
-    check(AnnotationTarget::Result, &was.before, &is.before, kept).map_err(HeaderError::Result)?;
+    let (words, new_words) = (before.module.before(was), after.module.before(is));
+    check(AnnotationTarget::Result, &words, &new_words, kept).map_err(HeaderError::Result)?;
     for (n, (was, is)) in was.parameters.iter().zip(&is.parameters).enumerate() {
         let kept = |a: &str| of_values(a) || promises.as_ref().is_some_and(|p| p.hold_of_parameter(&is.name, a));
         check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, kept)
@@ -75,7 +76,7 @@ fn mentioned(before: Version<'_>, after: Version<'_>) -> Result<(), HeaderError>
     let own = |name: &str| name == before.definition.name || name == after.definition.name;
     for name in was.union(&is).filter(|name| !own(name)) {
         match [before, after].map(|v| v.module.function(name)) {
-            [Some(was), Some(is)] => declared(name, (before.file(), was), (after.file(), is))?,
+            [Some(was), Some(is)] => declared(name, (before.module, was), (after.module, is))?,
             [None, None] => {
                 let [was, is] = [before, after].map(|v| v.module.global(name));
                 if was != is && was.is_some() && is.is_some() {
@@ -90,15 +91,15 @@ fn mentioned(before: Version<'_>, after: Version<'_>) -> Result<(), HeaderError>
 }
 
 /// What two modules say of a function that is called.
-fn declared(name: &str, was: (&File, &Definition), is: (&File, &Definition)) -> Result<(), HeaderError> {
+fn declared(name: &str, was: (&Module<'_>, &Definition), is: (&Module<'_>, &Definition)) -> Result<(), HeaderError> {
     let of = |error| HeaderError::Callee { error, name: name.to_string() };
-    let [was_attributes, is_attributes] = [was, is].map(|(file, definition)| {
+    let [was_attributes, is_attributes] = [was, is].map(|(module, definition)| {
         let mut list = definition.attributes.clone();
-        resolve(&mut list, &file.groups);
+        resolve(&mut list, &module.file.groups);
         list
     });
     check(AnnotationTarget::Function, &was_attributes, &is_attributes, |_| false).map_err(of)?;
-    check(AnnotationTarget::Result, &was.1.before, &is.1.before, |_| false).map_err(of)?;
+    check(AnnotationTarget::Result, &was.0.before(was.1), &is.0.before(is.1), |_| false).map_err(of)?;
     if was.1.parameters.len() != is.1.parameters.len() {
         return Err(HeaderError::Parameters(name.to_string()));
     }

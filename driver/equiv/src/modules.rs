@@ -3,6 +3,7 @@
 use super::metadata::{Nodes, top_level};
 use super::replay::{Global, Layout as Sizes, LayoutError, global};
 use rewright_llvm::layout::{Layout, UnknownLayout};
+use rewright_llvm::lex::{Kind, tokens};
 use rewright_llvm::module::{Definition, File};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -19,6 +20,8 @@ pub(super) struct Module<'a> {
     functions: FxHashMap<&'a str, &'a Definition>,
     /// Names of functions that are defined more than once.
     ambiguous: FxHashSet<&'a str>,
+    /// Functions that only this module calls, and only by name.
+    called_by_name: FxHashSet<&'a str>,
 }
 
 impl<'a> Module<'a> {
@@ -38,6 +41,7 @@ impl<'a> Module<'a> {
             global_names: globals.iter().map(|(name, _)| *name).collect(),
             globals: globals.into_iter().collect(),
             functions: declared.map(|f| (f.name.as_str(), f)).collect(),
+            called_by_name: called_by_name(file),
             ambiguous: file.functions.iter().map(|f| f.name.as_str()).filter(|name| !once.insert(*name)).collect(),
         }
     }
@@ -62,6 +66,23 @@ impl<'a> Module<'a> {
     pub(super) fn top_level(&self, name: &str) -> Vec<&'a str> {
         let value = |line: &'a str| line.strip_prefix(name).map(|rest| rest.trim_start_matches([' ', '=']).trim_end());
         self.file.text.lines().filter_map(value).collect()
+    }
+
+    /// The words before the type of what a function gives. How a function is called that only its module calls, and by
+    /// name, is nobody else's concern; each call says how it calls it.
+    pub(super) fn before(&self, definition: &Definition) -> Vec<String> {
+        let own = self.called_by_name.contains(definition.name.as_str());
+        definition.before.iter().filter(|word| !own || !is_convention(word)).cloned().collect()
+    }
+
+    /// What a call and its function say of what it gives. Where the function is one of those, the call must call it in its
+    /// way, and then that is not said.
+    pub(super) fn said_of_result(&self, callee: Option<&Definition>, flags: &[String]) -> Vec<String> {
+        let convention = |words: &[String]| words.iter().find(|word| is_convention(word)).cloned();
+        let declared = callee.map_or(&[][..], |callee| &callee.before);
+        let agreed = convention(declared) == convention(flags);
+        let own = callee.is_some_and(|callee| self.called_by_name.contains(callee.name.as_str()));
+        flags.iter().chain(declared).filter(|word| !(own && agreed && is_convention(word))).cloned().collect()
     }
 
     /// A function with a body or without one.
@@ -93,6 +114,33 @@ impl<'a> Module<'a> {
     pub(super) fn alignment(&self, name: &str) -> Option<u64> {
         self.global(name)?.split(", align ").nth(1)?.split(',').next()?.trim().parse().ok()
     }
+}
+
+/// Is a word before a type a calling convention?
+pub(super) fn is_convention(word: &str) -> bool {
+    word.ends_with("cc") || word.starts_with("cc ")
+}
+
+/// Local functions of a convention whose names stand nowhere but where they are defined, and where they are called by
+/// it.
+fn called_by_name(file: &File) -> FxHashSet<&str> {
+    let is_local = |word: &String| word == "internal" || word == "private";
+    let local = file.functions.iter().filter(|f| f.before.iter().any(is_local));
+    let convention = |f: &'_ Definition| f.before.iter().find(|word| is_convention(word)).cloned();
+    let mut found: FxHashMap<&str, String> = local.filter_map(|f| Some((f.name.as_str(), convention(f)?))).collect();
+    if !found.is_empty() {
+        let tokens = tokens(&file.text);
+        for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Global) {
+            let name = &file.text[token.start..token.end];
+            let Some(convention) = found.get(name) else { continue };
+            let line = file.text[..token.start].rsplit('\n').next().unwrap_or_default();
+            let is_called = tokens.get(at + 1).is_some_and(|next| &file.text[next.start..next.end] == "(");
+            if !is_called || !line.split_whitespace().any(|word| word == convention) {
+                found.remove(name);
+            }
+        }
+    }
+    found.into_keys().collect()
 }
 
 /// One version of a function.

@@ -1,6 +1,5 @@
 //! What became of the functions of a file, as data.
 
-use crate::text;
 use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_cfg_skeleton::select::{Ended, Status};
@@ -35,7 +34,7 @@ pub struct FunctionReport {
     /// Statements that are left out.
     pub left_out: Vec<LeftOut>,
     /// Statements that are executed elsewhere, or nowhere, though no rule lets them go.
-    pub moved: Vec<String>,
+    pub moved: Vec<Moved>,
     /// What rules made and cannot be written in its file: it was made without.
     pub unwritten: Vec<String>,
     /// Rules that matched in it and are behind nothing of that: some may have led there.
@@ -93,6 +92,23 @@ pub struct LeftOut {
     pub because: String,
 }
 
+/// A statement that is executed elsewhere, or nowhere, though no rule lets it go.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Moved {
+    /// Where it is in the source.
+    pub place: Option<SourcePlace>,
+    /// The operation.
+    pub operation: String,
+    /// Which of the function's calls of it, from 1, ..
+    pub nth: usize,
+    /// .. and of how many.
+    pub calls: usize,
+    /// The line of a text of our own.
+    pub line: Option<u32>,
+    /// In how many places it is executed.
+    pub places: usize,
+}
+
 /// A rule that is spoken of.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct RuleRef {
@@ -132,7 +148,7 @@ impl FunctionReport {
             figures,
             changes: changes(program, f),
             left_out,
-            moved: outcome.iter().flat_map(|o| &o.moved_statements).map(|moved| moved_statement(f, moved)).collect(),
+            moved: outcome.iter().flat_map(|o| &o.moved_statements).map(|moved| Moved::of(moved, Some(f))).collect(),
             unwritten: f.unwritten.iter().map(|u| format!("`{}` cannot be used: {}", u.operation, u.why)).collect(),
             matched: vec![],
             sides,
@@ -160,9 +176,13 @@ pub fn status(status: Status) -> String {
     }
 }
 
-fn moved_statement(f: &FunctionOutcome, moved: &MovedStatement) -> String {
-    let place = moved.origin.and_then(|number| f.names.places.get(&number));
-    format!("{}{}", place.map_or(String::new(), |place| format!("{place}: ")), text::moved(moved))
+impl Moved {
+    /// What is said of a statement, of this function if its source is to be named.
+    pub fn of(moved: &MovedStatement, f: Option<&FunctionOutcome>) -> Self {
+        let MovedStatement { operation, nth, calls, origin, line, places } = moved;
+        let place = f.zip(*origin).and_then(|(f, number)| f.names.places.get(&number).cloned());
+        Moved { place, operation: operation.clone(), nth: *nth, calls: *calls, line: *line, places: *places }
+    }
 }
 
 fn left_out(program: &Program, f: &FunctionOutcome, relaxed: &Relaxed) -> LeftOut {

@@ -6,6 +6,7 @@ use rewright_cfg_skeleton::variants::Change;
 use rewright_pipeline::optimiser::{
     LoopRemark, LoopTest, MovedCheck, MovedStatement, OptimisedFunction, VariantFate, VariantRemark,
 };
+use rewright_report::remarks::Moved;
 use rewright_report::text;
 use serde_json::json;
 
@@ -18,7 +19,11 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
     };
     let inlined = (!function.inlined.is_empty()).then(|| format!("inlined: {}", function.inlined.join(", ")));
     let variants = function.variants.iter().map(variant);
-    let moved = function.moved.iter().map(moved).chain(function.moved_statements.iter().map(text::moved));
+    let moved = function
+        .moved
+        .iter()
+        .map(moved)
+        .chain(function.moved_statements.iter().map(|statement| text::moved(&Moved::of(statement, None))));
     let narrowed = (!function.narrowed.is_empty())
         .then(|| format!("more specific types of parameters of blocks: {}", function.narrowed.join(", ")));
     inlined

@@ -1,6 +1,7 @@
 //! Pairs of functions of which one refines the other, or does not.
 
 mod allocations;
+mod conventions;
 mod lanes;
 mod objects;
 

@@ -161,8 +161,7 @@ impl Said {
         let own: Vec<String> = attributes.iter().filter(|a| !i.flags.contains(a)).cloned().collect();
         let declared = callee.and_then(|name| version.module.function(name));
         let function = effects::attributes(version.file(), callee, &own).concat();
-        let mut result = i.flags.clone();
-        result.extend(declared.iter().flat_map(|d| &d.before).cloned());
+        let mut result = version.module.said_of_result(declared, &i.flags);
         result.extend(allocated(i, &function).map(|bytes| format!("dereferenceable_or_null({bytes})")));
         let argument = |(n, own): (usize, &Vec<String>)| {
             let mut all = own.clone();
