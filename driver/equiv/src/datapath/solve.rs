@@ -23,7 +23,7 @@ const SHARES: u64 = 3;
 /// What is known of rounded arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Floats {
-    /// Its laws ([`rounded`]).
+    /// Its laws ([`super::rounded`]).
     Laws,
     /// What it computes.
     Exact,

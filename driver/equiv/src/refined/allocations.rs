@@ -7,7 +7,7 @@
 use super::super::annotations::parts;
 use super::super::modules::Version;
 use super::super::promises::Promises;
-use super::symexec::block_length;
+use super::symexec::{allocated, block_length};
 use rewright_llvm::body::{Body, Instruction, Operand, Shape, Slot};
 use rewright_llvm::captures::{captured, holes};
 use rewright_llvm::effects;
@@ -87,7 +87,7 @@ fn unseen<'b>(version: Version<'_>, body: &'b Body) -> BTreeMap<&'b str, u64> {
 }
 
 fn allocation(version: Version<'_>, i: &Instruction) -> Option<Allocation> {
-    let Shape::Call { callee: Some(callee), args, attributes, bundles: false, .. } = &i.shape else { return None };
+    let Shape::Call { callee: Some(callee), attributes, bundles: false, .. } = &i.shape else { return None };
     let said = effects::attributes(version.file(), Some(callee), attributes).concat();
     let (_, kind) = said.iter().map(|a| parts(a)).find(|(name, _)| *name == "allockind")?;
     let says = |word: &str| kind.trim_matches('"').split(',').any(|other| other.trim() == word);
@@ -97,9 +97,7 @@ fn allocation(version: Version<'_>, i: &Instruction) -> Option<Allocation> {
     if !says("alloc") {
         return None;
     }
-    let size = said.iter().map(|a| parts(a)).find(|(name, _)| *name == "allocsize").map(|(_, which)| which);
-    let bytes = size.and_then(|which| args.get(which.parse::<usize>().ok()?)?.text.parse::<u64>().ok());
-    Some(Allocation::Gives(bytes.filter(|bytes| *bytes > 0 && says("uninitialized") && !says("aligned"))))
+    Some(Allocation::Gives(allocated(i, &said).filter(|_| says("uninitialized") && !says("aligned"))))
 }
 
 /// The pointer that a call frees.

@@ -35,7 +35,7 @@ use super::inputs::{Inputs, Leaf};
 use super::meaning::Value;
 use crate::not_modelled::NotModelled;
 use crate::replay::Layout;
-pub(super) use annotated::Keys;
+pub(super) use annotated::{Keys, allocated};
 pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
 pub(super) use blocks::length as block_length;
 pub(super) use calls::is_arithmetic;

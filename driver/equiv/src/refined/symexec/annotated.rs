@@ -132,7 +132,7 @@ fn without_implied(mut said: Vec<String>) -> Vec<String> {
 }
 
 /// How many bytes a call allocates, if its function says which arguments tell and these are constants.
-fn allocated(i: &Instruction, function: &[String]) -> Option<u64> {
+pub(in super::super) fn allocated(i: &Instruction, function: &[String]) -> Option<u64> {
     let Shape::Call { args, .. } = &i.shape else { return None };
     let (_, which) = function.iter().map(|a| parts(a)).find(|(name, _)| *name == "allocsize")?;
     let mut sizes = which.split(',').map(|n| args.get(n.trim().parse::<usize>().ok()?)?.text.parse::<u64>().ok());
