@@ -1,4 +1,4 @@
-//! What a function is called with, so that it sees what a run of its nest has seen.
+//! Arguments for a function that reproduce a run of its nest.
 
 use super::affine::Var;
 use super::eval::Scalar;
@@ -69,7 +69,7 @@ fn start(nest: &Nest, found: &Counterexample) -> Option<(FxHashMap<Var, i128>, u
     Some((sizes.collect::<Option<_>>()?, found.input["seed"].as_u64()?))
 }
 
-/// What a run starts from, as arguments; none where the run does not return.
+/// The arguments of a run; `None` if the run does not return.
 fn call(pool: &Pool, nest: &Nest, input: &Input) -> Option<Vec<Argument>> {
     let state = run(nest, pool, input, None, false);
     let End::Returned(_) = state.end else { return None };

@@ -79,7 +79,7 @@ struct Step {
 /// Why a node is not taken for another one.
 #[derive(Clone)]
 struct Refusal {
-    /// What was answered when that was asked; nothing where no part is worth to be asked.
+    /// The answer to that question; `None` if no part is worth a question.
     reason: Option<String>,
     /// The first two nodes below, of which it is not known.
     culprit: (NodeId, NodeId),
