@@ -1,5 +1,6 @@
 //! Certificates of functions of LLVM IR that are nests of loops, by name.
 
+use crate::callees::as_called;
 use crate::library::with_library;
 use crate::modules::Module;
 use crate::nests::Checker;
@@ -57,8 +58,9 @@ fn each<T>(
     mut of: impl FnMut(&str, &Files<'_>, usize) -> Result<T, String>,
 ) -> Result<Found<T>, ValidateError> {
     let after = read(after.to_string())?;
-    let (before, after) = (&*with_library(before), &*with_library(&after));
-    let modules = [Module::new(before), Module::new(after)];
+    let own = [&*with_library(before), &*with_library(&after)];
+    let [before, after] = &as_called(own[0], own[1], &Default::default());
+    let modules = [Module::new(before, own[0]), Module::new(after, own[1])];
     let mut pairs = FunctionPairs::new(&modules, config);
     let open = std::mem::take(&mut pairs.open);
     let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: open };

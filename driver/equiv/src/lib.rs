@@ -20,6 +20,7 @@
 
 mod annotations;
 mod budget;
+mod callees;
 mod certificates;
 pub mod command;
 mod compiled;
@@ -45,6 +46,7 @@ mod same;
 mod surroundings;
 pub mod verdict;
 
+use callees::as_called;
 pub use certificates::{Found, certificates, check_certificates};
 use clap::ValueEnum;
 use functions::WordInput;
@@ -172,7 +174,7 @@ impl<'a> Files<'a> {
     /// A pair's definitions.
     fn definitions(&self, pair: usize) -> [&'a Definition; 2] {
         let (i, j) = self.pairs[pair];
-        [&self.before.functions[i], &self.after.functions[j]]
+        [&self.modules[0].own.functions[i], &self.modules[1].own.functions[j]]
     }
 
     /// A pair with its modules.
@@ -246,8 +248,9 @@ pub fn validate(
     config: &Config,
 ) -> Result<ValidationReport, ValidateError> {
     let after = read(after.to_string())?;
-    let (before, after) = (&*with_library(before), &*with_library(&after));
-    let modules = [Module::new(before), Module::new(after)];
+    let own = [&*with_library(before), &*with_library(&after)];
+    let [before, after] = &as_called(own[0], own[1], &BTreeSet::new());
+    let modules = [Module::new(before, own[0]), Module::new(after, own[1])];
     let only = config.function.as_deref();
     if let Some(name) = only.filter(|name| before.functions.iter().chain(&after.functions).all(|f| f.name != *name)) {
         return Err(ValidateError::Function(name.to_string()));
@@ -391,9 +394,8 @@ impl FunctionPairs {
             config.has(position) && config.function.as_deref().is_none_or(|only| only == name)
         };
         let mut found = FunctionPairs { open: vec![], verdicts: BTreeMap::new(), unchanged: 0 };
-        let mut others: FxHashMap<&str, usize> =
-            after.file.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
-        for (i, was) in before.file.functions.iter().enumerate() {
+        let mut others: FxHashMap<&str, usize> = after.own.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
+        for (i, was) in before.own.functions.iter().enumerate() {
             let partner = others.remove(was.name.as_str());
             if !asked(i, &was.name) {
                 continue;
@@ -410,7 +412,7 @@ impl FunctionPairs {
             };
             let versions = [
                 Version { module: before, definition: was },
-                Version { module: after, definition: &after.file.functions[j] },
+                Version { module: after, definition: &after.own.functions[j] },
             ];
             if let Some(reason) = headers::signature(versions[0], versions[1]) {
                 found.verdicts.insert(i, unknown(&was.name, &reason));
@@ -425,8 +427,8 @@ impl FunctionPairs {
                 found.open.push((i, j));
             }
         }
-        let only = after.file.functions.iter().filter(|f| others.contains_key(f.name.as_str()));
-        let positions = before.file.functions.len()..;
+        let only = after.own.functions.iter().filter(|f| others.contains_key(f.name.as_str()));
+        let positions = before.own.functions.len()..;
         for (position, f) in positions.zip(only).filter(|(position, f)| asked(*position, &f.name)) {
             found.verdicts.insert(position, Verdict::new(&f.name, Evidence::only(Side::Second)));
         }

@@ -9,7 +9,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A module.
 pub(super) struct Module<'a> {
+    /// As calls in it see it.
     pub(super) file: &'a File,
+    /// As its functions say it of themselves.
+    pub(super) own: &'a File,
     pub(super) nodes: Nodes<'a>,
     pub(super) layout: Result<Layout, UnknownLayout>,
     /// Sizes and places by that layout.
@@ -25,22 +28,24 @@ pub(super) struct Module<'a> {
 }
 
 impl<'a> Module<'a> {
-    pub(super) fn new(file: &'a File) -> Self {
+    /// A module whose calls see functions as `file` has them, and whose functions say of themselves what they say in
+    /// `own`: the same functions, in the same order.
+    pub(super) fn new(file: &'a File, own: &'a File) -> Self {
         let global = |entry: &'a str| {
             let (name, definition) = entry.strip_prefix('@').and_then(|_| entry.split_once('='))?;
             Some((name.trim(), definition.trim()))
         };
-        let declared = file.declarations.values().chain(&file.functions);
         let globals: Vec<(&str, &str)> = top_level(&file.text).into_iter().filter_map(global).collect();
         let mut once = FxHashSet::default();
         Module {
             file,
+            own,
             nodes: Nodes::new(file),
             layout: Layout::of(file),
             sizes: Sizes::new(&file.data_layout, &file.named),
             global_names: globals.iter().map(|(name, _)| *name).collect(),
             globals: globals.into_iter().collect(),
-            functions: declared.map(|f| (f.name.as_str(), f)).collect(),
+            functions: file.declarations.values().chain(&file.functions).map(|f| (f.name.as_str(), f)).collect(),
             called_by_name: called_by_name(file),
             ambiguous: file.functions.iter().map(|f| f.name.as_str()).filter(|name| !once.insert(*name)).collect(),
         }
@@ -85,7 +90,7 @@ impl<'a> Module<'a> {
         flags.iter().chain(declared).filter(|word| !(own && agreed && is_convention(word))).cloned().collect()
     }
 
-    /// A function with a body or without one.
+    /// A function with a body or without one, as calls see it.
     pub(super) fn function(&self, name: &str) -> Option<&'a Definition> {
         self.functions.get(name).copied()
     }

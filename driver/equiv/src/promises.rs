@@ -53,13 +53,13 @@ impl<'a> Promises<'a> {
     }
 
     /// Does it do no more with what a parameter points to than it promises? What else is done with the pointer, or with
-    /// one that is computed from it, is no.
+    /// one that is computed from it, is no. To compare or return a pointer is no access.
     pub(super) fn hold_of_parameter(&self, parameter: &str, annotation: &str) -> bool {
-        let (reads, writes) = match annotation {
-            "nocapture" | "captures(none)" => (true, true),
-            "readonly" => (true, false),
-            "writeonly" => (false, true),
-            "readnone" => (false, false),
+        let (reads, writes, stays) = match annotation {
+            "nocapture" | "captures(none)" => (true, true, true),
+            "readonly" => (true, false, false),
+            "writeonly" => (false, true, false),
+            "readnone" => (false, false, false),
             _ => return false,
         };
         let mut pointers = vec![parameter];
@@ -78,6 +78,11 @@ impl<'a> Promises<'a> {
                         pointers.extend(i.result.as_deref().filter(|name| !pointers.contains(name)));
                     }
                     Shape::Phi(_) => pointers.extend(i.result.as_deref().filter(|name| !pointers.contains(name))),
+                    Shape::Plain(_) if ["select", "freeze"].contains(&i.opcode.as_str()) => {
+                        pointers.extend(i.result.as_deref().filter(|name| !pointers.contains(name)));
+                    }
+                    Shape::Plain(_) if !stays && i.opcode.starts_with("icmp") => {}
+                    Shape::Return(_) if !stays => {}
                     Shape::Call { args, .. }
                         if args.iter().enumerate().all(|(n, arg)| !is(arg) || self.takes(i, n, reads, writes)) => {}
                     _ => return false,
@@ -93,7 +98,13 @@ impl<'a> Promises<'a> {
             Shape::Call { callee: Some(callee), attributes, bundles: false, .. } => {
                 let said = effects::attributes(self.version.file(), Some(callee), attributes);
                 let intrinsic = callee.starts_with("@llvm.");
-                said.iter().any(|list| has(list, name) || (name == "norecurse" && intrinsic && has(list, "nocallback")))
+                let also = match name {
+                    // One that is not volatile; its declaration is that of all.
+                    "nosync" => is_plain_block(i),
+                    "norecurse" => intrinsic && said.iter().any(|list| has(list, "nocallback")),
+                    _ => false,
+                };
+                also || said.iter().any(|list| has(list, name))
             }
             Shape::Load(_, access) | Shape::Store(_, _, access) => access.plain,
             _ => false,
@@ -249,6 +260,13 @@ fn is_no_capture(attribute: &str) -> bool {
     matches!(attribute, "nocapture" | "captures(none)")
 }
 
+/// Does it copy or set a block of memory that is not volatile?
+fn is_plain_block(i: &Instruction) -> bool {
+    let Shape::Call { callee: Some(callee), args, .. } = &i.shape else { return false };
+    let is_block = ["@llvm.memcpy.", "@llvm.memmove.", "@llvm.memset."].iter().any(|name| callee.starts_with(name));
+    is_block && args.last().is_some_and(|volatile| ["false", "0"].contains(&volatile.text.as_str()))
+}
+
 /// Does it concern nobody but the function?
 fn is_local(i: &Instruction) -> bool {
     !matches!(i.shape, Shape::Load(..) | Shape::Store(..) | Shape::Call { .. } | Shape::Other)
@@ -269,17 +287,22 @@ mod tests {
             ("store i32 7, ptr %p", vec!["nocapture", "captures(none)", "writeonly"]),
             ("", vec!["nocapture", "captures(none)", "readonly", "writeonly", "readnone"]),
             (&format!("{step}\nstore i32 7, ptr %q"), vec!["nocapture", "captures(none)", "writeonly"]),
+            (
+                "%s = select i1 true, ptr %p, ptr %o\nstore i32 7, ptr %s",
+                vec!["nocapture", "captures(none)", "writeonly"],
+            ),
+            // Somebody knows of the address, and nothing is accessed.
+            ("%c = icmp eq ptr %p, %o", vec!["readonly", "writeonly", "readnone"]),
             // It gets out.
             ("store ptr %p, ptr %o", vec![]),
             (&format!("{step}\nstore ptr %q, ptr %o"), vec![]),
             ("%n = ptrtoint ptr %p to i64", vec![]),
-            ("%c = icmp eq ptr %p, %o", vec![]),
             ("call void @h(ptr %p)", vec![]),
             ("%v = load volatile i32, ptr %p", vec![]),
         ] {
             let text = format!("declare void @h(ptr)\ndefine void @f(ptr %p, ptr %o) {{\n{code}\nret void\n}}\n");
             let file = read(text).unwrap();
-            let module = Module::new(&file);
+            let module = Module::new(&file, &file);
             let version = Version { module: &module, definition: &file.functions[0] };
             let body = body::read(&file, version.definition).unwrap();
             let promises = Promises::new(version, &body);

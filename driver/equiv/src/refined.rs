@@ -28,8 +28,9 @@ mod symexec;
 mod tests;
 
 use super::budget::{Budget, Exhausted};
+use super::callees::{as_called, promises_its_result};
 use super::headers::HeaderError;
-use super::modules::Version;
+use super::modules::{Module, Version};
 use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
@@ -38,15 +39,16 @@ use refines::{placed, refines};
 use rewright_llvm::body::{self, Body};
 use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
 use rewright_smt::{Asserted, Expr, Script};
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 use symexec::{Choosing, Keys, Likeness, Start, behaviour};
 
 /// What the solver may do for a function, in its own steps, if nobody says.
-pub(super) const STEPS: u64 = 8_000_000;
+pub(super) const STEPS: u64 = 20_000_000;
 
 /// Steps for a question in which nothing is known of what is hard.
-const OPAQUE_STEPS: u64 = 500_000;
+const OPAQUE_STEPS: u64 = 5_000_000;
 
 /// Terms of a question. Memory makes one for each pair of bytes that are accessed, so that what is larger takes longer to
 /// write down than what a solver decides takes it.
@@ -81,7 +83,7 @@ pub(super) struct Decided {
     pub(super) model: Option<Input>,
 }
 
-/// Asks about the pairs of two files.
+/// Asks about the pairs of two files; again about those that call a function of which more is known since.
 ///
 /// # Errors
 /// When the solver cannot be started.
@@ -90,6 +92,35 @@ pub(super) fn compare(files: &Files<'_>, config: &Config) -> io::Result<Vec<Deci
     let mut solver = Solver::start(settings)
         .map_err(|e| io::Error::new(e.kind(), format!("cannot start {}: {e}", config.solver.join(" "))))?;
     let mut budget = Budget::new(config.solver_steps);
+    let mut all = decide(files, &mut solver, &mut budget)?;
+    let mut known = BTreeSet::new();
+    loop {
+        let mut more = BTreeSet::new();
+        for (pair, _) in all.iter().enumerate().filter(|(_, decided)| decided.proved) {
+            let [was, is] = files.definitions(pair);
+            if promises_its_result(was, is) && known.insert(is.name.as_str()) {
+                more.insert(is.name.as_str());
+            }
+        }
+        let calls = |pair: usize| !headers::names(files.versions(pair)[1].text()).is_disjoint(&more);
+        let again: Vec<usize> = (0..all.len()).filter(|pair| !all[*pair].proved && calls(*pair)).collect();
+        if again.is_empty() {
+            return Ok(all);
+        }
+        let own = files.modules.map(|module| module.own);
+        let [before, after] = &as_called(own[0], own[1], &known);
+        let modules = [Module::new(before, own[0]), Module::new(after, own[1])];
+        let pairs = again.iter().map(|pair| files.pairs[*pair]).collect();
+        let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs };
+        for (pair, decided) in again.into_iter().zip(decide(&files, &mut solver, &mut budget)?) {
+            if decided.proved {
+                all[pair] = decided;
+            }
+        }
+    }
+}
+
+fn decide(files: &Files<'_>, solver: &mut Solver, budget: &mut Budget) -> io::Result<Vec<Decided>> {
     let mut all = vec![];
     for pair in 0..files.pairs.len() {
         let versions = files.versions(pair);
@@ -99,7 +130,7 @@ pub(super) fn compare(files: &Files<'_>, config: &Config) -> io::Result<Vec<Deci
             Ok(bodies) => {
                 let keys = Keys::new(versions, &bodies);
                 budget.begin();
-                Pair { versions, bodies, keys }.decide(&mut solver, &mut budget, &mut decided)?;
+                Pair { versions, bodies, keys }.decide(solver, budget, &mut decided)?;
             }
         }
         solver.forget();
@@ -279,14 +310,17 @@ impl Question {
     fn new(pair: &Pair<'_>, undefined: bool, ways: &[Choosing], opaque: bool) -> Result<Question, NotModelled> {
         let Pair { versions, bodies, keys } = pair;
         let mut script = Script::new();
-        script.opaque = opaque;
+        (script.opaque, script.says_logic) = (opaque, true);
         let s = &mut script;
         let given = Inputs::new(s, *versions, bodies, undefined)?;
         let new = behaviour(s, versions[1], &Start::all(&bodies[1]), &given, keys, Choosing::Anything)?;
         let (mut assumed, mut undefined_matters) = (new.assumed.clone(), new.undefined_matters);
         let (mut chooses, mut choices, mut claims) = (false, vec![], vec![given.promised]);
         for way in ways {
-            let old = behaviour(s, versions[0], &Start::all(&bodies[0]), &given, keys, *way)?;
+            // What is equal where it is used may be chosen as the second version chooses it.
+            let like = if *way == Choosing::Freely { &[][..] } else { &new.chosen };
+            let start = Start { like, ..Start::all(&bodies[0]) };
+            let old = behaviour(s, versions[0], &start, &given, keys, *way)?;
             let (refines, uncovered) = refines(s, &old, &new)?;
             claims.extend([s.not(refines), placed(s, &old, &new)]);
             assumed.extend(&old.assumed);

@@ -39,6 +39,13 @@ pub enum Sort {
     Domain(u32),
 }
 
+impl Sort {
+    /// Is it a bit vector or a truth value?
+    pub(crate) fn is_of_bits(self) -> bool {
+        matches!(self, Sort::Bool | Sort::Bits(_))
+    }
+}
+
 /// A term of a [`Script`](super::Script).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Expr {

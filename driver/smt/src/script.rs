@@ -35,6 +35,8 @@ const PRODUCTS: [&str; 5] = ["bvmul", "bvudiv", "bvurem", "bvsdiv", "bvsrem"];
 /// Terms, each of them once.
 pub struct Script {
     declarations: String,
+    /// Sorts that functions take and give are of bit vectors and truth values.
+    only_bits: bool,
     nodes: Vec<Node>,
     pub(super) known: FxHashMap<String, Expr>,
     domains: Vec<String>,
@@ -57,6 +59,8 @@ pub struct Script {
     pub opaque: bool,
     /// Sums and products that are equal by the laws of a ring are to be one term.
     pub laws: bool,
+    /// Questions of bit vectors alone are to say so: solvers decide some of them sooner, others later.
+    pub says_logic: bool,
     ring: Ring,
     /// There is something of which nothing else is known.
     hides: bool,
@@ -89,6 +93,7 @@ impl Script {
     pub fn new() -> Self {
         let mut script = Script {
             declarations: String::new(),
+            only_bits: true,
             nodes: vec![],
             known: FxHashMap::default(),
             domains: vec![],
@@ -100,6 +105,7 @@ impl Script {
             exponents: vec![],
             products: false,
             opaque: false,
+            says_logic: false,
             laws: false,
             ring: Ring::default(),
             hides: false,
@@ -145,6 +151,7 @@ impl Script {
         let name = format!("|type {ty}|");
         let index = self.domains.iter().position(|d| *d == name).unwrap_or_else(|| {
             let _ = writeln!(self.declarations, "(declare-sort {name} 0)");
+            self.only_bits = false;
             self.domains.push(name);
             self.domains.len() - 1
         });
@@ -264,6 +271,7 @@ impl Script {
         let name = format!("|{name}|");
         let declared = format!("declare {name}");
         if !self.known.contains_key(&declared) {
+            self.only_bits &= args.iter().map(|a| a.sort).chain([sort]).all(Sort::is_of_bits);
             let sorts: Vec<_> = args.iter().map(|a| self.sort_text(a.sort)).collect();
             let _ = writeln!(self.declarations, "(declare-fun {name} ({}) {})", sorts.join(" "), self.sort_text(sort));
             self.known.insert(declared, Expr::TRUE);

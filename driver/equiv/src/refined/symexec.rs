@@ -39,6 +39,7 @@ pub(super) use annotated::{Keys, allocated};
 pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
 pub(super) use blocks::length as block_length;
 pub(super) use calls::is_arithmetic;
+use loose::UndefBits;
 pub(super) use object::{Kind, Object, apart, within};
 use order::order;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
@@ -154,8 +155,8 @@ pub(super) struct SymbolicExecutor<'a> {
     computing: Vec<String>,
     /// Where this version has read, by what the choices of uses are told apart by.
     met: FxHashMap<(String, Expr), Vec<Expr>>,
-    /// Of what is `undef` the plain bits are taken: where that would matter, it is undefined.
-    solid: bool,
+    /// Which bits are taken of what is `undef`.
+    undef_bits: UndefBits,
     left: usize,
 }
 
@@ -234,7 +235,7 @@ pub(super) fn behaviour<'a>(
         places: start.places,
         computing: vec![],
         met: FxHashMap::default(),
-        solid: false,
+        undef_bits: UndefBits::Chosen,
         left: MOST,
     };
     side.parameters(start.is_entry());

@@ -1,6 +1,7 @@
 //! Pairs of functions of which one refines the other, or does not.
 
 mod allocations;
+mod callees;
 mod conventions;
 mod lanes;
 mod objects;
@@ -8,6 +9,7 @@ mod objects;
 use super::super::modules::Module;
 use super::super::{Config, Files};
 use super::{Decided, compare};
+use crate::callees::as_called;
 use rewright_llvm::module::{File, read};
 
 const TARGET: &str = "target datalayout = \"e-i64:64\"\ntarget triple = \"x86_64-pc-linux-gnu\"\n";
@@ -19,8 +21,10 @@ fn of_files(before: &File, after: &File) -> Decided {
 
 /// The same within so many steps of the solver.
 fn within(before: &File, after: &File, solver_steps: u64) -> Decided {
-    let modules = [Module::new(before), Module::new(after)];
-    let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: vec![(0, 0)] };
+    let called = as_called(before, after, &Default::default());
+    let modules = [Module::new(&called[0], before), Module::new(&called[1], after)];
+    let files =
+        Files { before: &called[0], after: &called[1], modules: [&modules[0], &modules[1]], pairs: vec![(0, 0)] };
     let solver = ["z3", "-in"].map(String::from).to_vec();
     let config = Config {
         methods: vec![],

@@ -1,12 +1,15 @@
 //! A claim as the text of a question: what it depends on, and nothing else.
 
-use super::Script;
-use crate::expr::Expr;
+use super::{Node, Script};
+use crate::expr::{Expr, Sort};
 use std::fmt::Write;
+
+/// The theory of bit vectors, with functions of which nothing is known.
+const BITS: &str = "(set-logic QF_UFBV)\n";
 
 /// A question in the solver's language.
 pub struct Asserted {
-    /// Declarations and one assertion.
+    /// The logic if it is that of bit vectors, declarations and one assertion.
     pub text: String,
     /// The variables that it declares, by name: those that the claim depends on.
     pub declared: Vec<String>,
@@ -73,7 +76,11 @@ impl Script {
             }
         }
         levels.retain(|level| !level.is_empty());
-        let mut text = self.declarations.clone();
+        let is_of_bits = |node: &Node| node.sort.is_of_bits() || node.sort == Sort::Memory;
+        let of_bits =
+            self.only_bits && self.nodes.iter().zip(&needed).all(|(node, needed)| !needed || is_of_bits(node));
+        let logic = if self.says_logic && of_bits && bound.is_empty() { BITS } else { "" };
+        let mut text = format!("{logic}{}", self.declarations);
         let mut declared = vec![];
         for (node, _) in self.nodes.iter().zip(&needed).filter(|(_, needed)| **needed) {
             let is_bound = bound.iter().any(|b| self.name(*b) == node.name);

@@ -206,7 +206,9 @@ impl<'a> SymbolicExecutor<'a> {
         }
         // Other lanes choose apart.
         let key = if which.is_empty() || mask.is_none() { time } else { value.bits };
-        Ok(Leaf { value, mask, key, computed: false, place: None })
+        // Calls are the same calls in both versions where they are told the same, however that is written.
+        let place = mask.map(|_| self.s.unknown(&format!("given by calls{which}"), &[], Sort::Bool));
+        Ok(Leaf { value, mask, key, computed: false, place })
     }
 }
 

@@ -8,6 +8,17 @@ use std::collections::BTreeMap;
 /// Ways to choose that are tried to see that a version is undefined.
 const MOST_CONTEXTS: usize = 8;
 
+/// Which bits of what is `undef` a use sees.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum UndefBits {
+    /// Those that it chooses.
+    Chosen,
+    /// Those that are there: where others would matter, it is undefined.
+    Plain,
+    /// No bit that is there.
+    Other,
+}
+
 impl SymbolicExecutor<'_> {
     /// Is it computed anew at each use?
     pub(super) fn is_loose(&self, operand: &Operand) -> bool {
@@ -90,9 +101,10 @@ impl SymbolicExecutor<'_> {
             _ => {
                 // Two uses may differ if one may differ from the plain bits. One that is poison is worse.
                 let n = self.another("decided");
-                let plain = self.plain(operand)?;
+                let plain = self.by_bits(operand, UndefBits::Plain)?;
                 let mut others = self.sample(operand, "decided", n, 1)?;
                 if self.choosing.is_first() {
+                    others.push(self.by_bits(operand, UndefBits::Other)?);
                     let contexts = self.contexts;
                     for context in contexts.iter().take(MOST_CONTEXTS) {
                         others.push(self.as_in(operand, context)?);
@@ -106,7 +118,7 @@ impl SymbolicExecutor<'_> {
             }
         };
         self.undefined(at, poison_memory);
-        self.plain(operand)
+        self.by_bits(operand, UndefBits::Plain)
     }
 
     /// A value with the choices that the other version makes first of all in computing something.
@@ -120,21 +132,24 @@ impl SymbolicExecutor<'_> {
         value
     }
 
-    /// A value with the bits that what is `undef` has in it.
-    fn plain(&mut self, operand: &Operand) -> Terms<Value> {
-        self.solid = true;
+    /// A value with these bits of all that is `undef` in it.
+    fn by_bits(&mut self, operand: &Operand, bits: UndefBits) -> Terms<Value> {
+        let outer = std::mem::replace(&mut self.undef_bits, bits);
         let value = self.operand(operand);
-        self.solid = false;
+        self.undef_bits = outer;
         value
     }
 
     /// A use of what comes from outside.
     pub(super) fn use_of(&mut self, leaf: Leaf) -> Value {
         let Leaf { value, mask: Some(mask), key, computed, place } = leaf else { return leaf.value };
-        if self.solid || mask == Expr::FALSE {
+        if self.undef_bits == UndefBits::Plain || mask == Expr::FALSE {
             return value;
         }
         let width = value.bits.width();
+        if self.undef_bits == UndefBits::Other {
+            return Value { bits: self.other_bits(value.bits, mask), ..value };
+        }
         if !self.choosing.is_first() && !self.computing.contains(&self.within) {
             self.computing.push(self.within.clone());
         }
@@ -149,11 +164,32 @@ impl SymbolicExecutor<'_> {
             let is_poison = self.s.and(&[some, is_poison]);
             poison = self.s.or(&[poison, is_poison]);
         }
-        // The bits of the mask are those of the choice.
-        let sort = Sort::Bits(width);
-        let other = self.s.apply("bvxor", &[value.bits, chosen], sort);
+        Value { bits: self.chosen_bits(value.bits, mask, chosen), poison, ..value }
+    }
+
+    /// Bits of which those of the mask are those of the choice.
+    fn chosen_bits(&mut self, bits: Expr, mask: Expr, chosen: Expr) -> Expr {
+        let sort = Sort::Bits(bits.width());
+        if let Some(hidden) = self.s.hidden(&format!("chosen of {}", bits.width()), &[bits, mask, chosen], sort) {
+            let some = self.s.nonzero(mask);
+            return self.s.choose(some, hidden, bits);
+        }
+        let other = self.s.apply("bvxor", &[bits, chosen], sort);
         let other = self.s.apply("bvand", &[other, mask], sort);
-        Value { bits: self.s.apply("bvxor", &[value.bits, other], sort), poison, ..value }
+        self.s.apply("bvxor", &[bits, other], sort)
+    }
+
+    /// Bits of which those of the mask are others.
+    fn other_bits(&mut self, bits: Expr, mask: Expr) -> Expr {
+        let sort = Sort::Bits(bits.width());
+        let Some(hidden) = self.s.hidden(&format!("other than {}", bits.width()), &[bits, mask], sort) else {
+            return self.s.apply("bvxor", &[bits, mask], sort);
+        };
+        let [some, same] = [self.s.nonzero(mask), self.s.equal(hidden, bits)];
+        let [none, other] = [some, same].map(|is| self.s.not(is));
+        let fact = self.s.or(&[none, other]);
+        self.facts.push(fact);
+        self.s.choose(some, hidden, bits)
     }
 
     /// Bits that may be chosen at a use of what has been read at a place: those that the other version has chosen at an

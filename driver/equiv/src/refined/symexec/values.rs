@@ -1,6 +1,7 @@
 //! Operands: values, constants, and which objects pointers belong to.
 
 use super::super::meaning::width;
+use super::loose::UndefBits;
 use super::{Local, SymbolicExecutor, Terms, Value};
 use crate::literals::{self, Literal};
 use rewright_llvm::body::{Instruction, Operand, Shape};
@@ -122,7 +123,11 @@ impl SymbolicExecutor<'_> {
         let width = width(ty)?;
         let nowhere = (*ty == Type::Ptr).then(|| self.s.bits(64, 0));
         if text == "undef" {
-            let bits = if self.solid { self.s.bits(width, 0) } else { self.choice("undef", width) };
+            let bits = match self.undef_bits {
+                UndefBits::Chosen => self.choice("undef", width),
+                UndefBits::Plain => self.s.bits(width, 0),
+                UndefBits::Other => self.s.bits(width, u128::MAX),
+            };
             return Ok(Value { bits, poison: Expr::FALSE, origin: nowhere });
         }
         if let (true, Type::Ptr) = (text.starts_with('@'), ty) {
