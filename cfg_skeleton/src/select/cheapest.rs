@@ -2,6 +2,7 @@
 
 use super::error::SelectError;
 use super::pass::{Extracted, Pass, PassState};
+use super::placement::Placement;
 use rewright_extract::Status;
 
 /// The pass.
@@ -14,8 +15,9 @@ impl Pass for Cheapest {
 
     fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         let Some(Extracted { start, slack }) = state.extracted.take() else { return Ok(()) };
-        if state.placement.cost() > start.cost() {
-            // Only where a part was left at its start's choices and presolve had better ones.
+        let size = |placement: &Placement| (placement.cost(), placement.moved());
+        if size(&state.placement) > size(&start) {
+            // It costs more only where a part was left at its start's choices and presolve had better ones.
             state.placement = start;
         }
         // The product leaves out what every selection executes, such as stores. Costs are whole numbers.

@@ -7,6 +7,7 @@
 use super::check_identity::Speculation;
 use super::cost_model::CostModel;
 use super::memory_plan::{Plan, StatementPlan};
+use super::moves::Moves;
 use super::recurrence::Recurrence;
 use super::segments::SegmentTree;
 use super::selection::{Def, StatementChoice};
@@ -107,6 +108,7 @@ pub(crate) struct Choices<'a> {
     pub(super) rows: FxHashMap<ClassId, SmallVec<[u32; 1]>>,
     /// By the state of a site: the segment before it.
     pub(super) sites: FxHashMap<ClassId, SegmentId>,
+    pub(crate) moves: Moves<'a>,
 }
 
 impl Choices<'_> {
@@ -215,6 +217,7 @@ impl Choices<'_> {
     pub(crate) fn is_live(&self, state: ClassId, at: SegmentId) -> bool {
         let rows = self.rows.get(&state);
         self.sites.get(&state) == Some(&at)
+            || self.moves.may_stand(self.tree, state, at)
             || rows.is_some_and(|rows| rows.iter().any(|row| self.plan.live[*row as usize][at.index()] == state))
     }
 
@@ -234,6 +237,11 @@ impl Choices<'_> {
                 Def::Recurrence(_) => self.arguments(alt.def).iter().all(|d| self.constructible(d.class, d.segment)),
                 Def::Node(_) | Def::Result { .. } | Def::Param { .. } => true,
             }
+    }
+
+    /// The statement that moves in whose place an alternative is executed.
+    pub(crate) fn moved(&self, id: AltId) -> Option<SiteId> {
+        self.alt(id).state.and_then(|state| self.moves.of(state))
     }
 
     /// Statements at sites that may go.

@@ -6,6 +6,7 @@ use super::choices::{AltId, Alternative, Choices, Demand, Group, GroupId};
 use super::cost;
 use super::cost_model::CostModel;
 use super::memory_plan::{Plan, StatementPlan};
+use super::moves::Moves;
 use super::segments::SegmentTree;
 use super::selection::Def;
 use super::terms::Classes;
@@ -26,6 +27,7 @@ impl<'a> Choices<'a> {
         model: &'a CostModel,
         unavailable: &BTreeSet<OpId>,
         plan: Plan,
+        moves: Moves<'a>,
     ) -> Self {
         let Saturated { skeleton, view, .. } = given;
         // Those of the view, then what is executed at each site.
@@ -46,6 +48,7 @@ impl<'a> Choices<'a> {
             tops: FxHashMap::default(),
             rows: FxHashMap::default(),
             sites: FxHashMap::default(),
+            moves,
         };
         choices.states();
         choices.statements(keys, unavailable);
@@ -154,6 +157,9 @@ impl<'a> Choices<'a> {
         roots.sort();
         roots.dedup();
         self.roots = roots;
+        for (state, before) in self.moves.states() {
+            self.tops.entry(state).or_default().push(before);
+        }
         for (site, node, fate) in calls {
             self.call(site, node, fate, unavailable);
         }
@@ -182,7 +188,7 @@ impl<'a> Choices<'a> {
     /// What may be executed at a site, and the result of that.
     fn call(&mut self, site: SiteId, node: InputId, fate: StatementPlan, unavailable: &BTreeSet<OpId>) {
         let StatementKind::Call { site: token, .. } = &self.given.skeleton.statement(site).kind else { return };
-        if fate == StatementPlan::Drop {
+        if fate == StatementPlan::Drop || self.moves.moves(site) {
             return;
         }
         let (state, class) = (self.given.view.class_of(*token), self.given.view.class_of(node));
@@ -266,8 +272,8 @@ impl<'a> Choices<'a> {
                 if declared.in_loop.is_some() {
                     return self.carry(id, class, unavailable, literals);
                 }
-                let is_value = declared.effects.is_value() && !declared.results.is_empty();
-                is_value && !declared.is_for_matching() && !unavailable.contains(&op)
+                let is_value = declared.effects.is_value() || self.moves.may_execute(node);
+                is_value && !declared.results.is_empty() && !declared.is_for_matching() && !unavailable.contains(&op)
             }
         };
         // A literal is the cheapest form of its class nearly everywhere, and never worse by more than a move.

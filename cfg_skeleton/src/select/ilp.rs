@@ -27,7 +27,17 @@ impl Pass for Extract {
         };
         let start = state.placement.draft();
         if let Some((best, slack, effort)) = improve(state.choices, start, state.options, limit, work) {
-            let start = std::mem::replace(&mut state.placement, Placement::new(state.choices, best));
+            let best = Placement::new(state.choices, best);
+            let start = state.placement.clone();
+            // The program knows nothing of paths on which a statement that moves is executed twice: it bounds what there
+            // is, and what it found is of use only where there is no such path.
+            let slack = match best.repeats() {
+                true => slack + start.cost().saturating_sub(best.cost()) as f64,
+                false => {
+                    state.placement = best;
+                    slack
+                }
+            };
             state.extracted = Some(Extracted { start, slack });
             state.effort = Some(effort);
         }

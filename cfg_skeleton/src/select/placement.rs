@@ -14,7 +14,7 @@ use super::draft::{Chosen, Draft};
 use super::selection::{Def, StatementChoice};
 use super::standing::Standing;
 use crate::egraph::ClassId;
-use crate::skeleton::SegmentId;
+use crate::skeleton::{SegmentId, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -89,14 +89,31 @@ impl<'c, 'a> Placement<'c, 'a> {
         placement
     }
 
-    /// Changes the program, and takes that back if it costs more then.
+    /// Changes the program, and takes that back if it costs more then, or if a statement that moves would be executed more
+    /// often than the original executes it.
     pub(crate) fn attempt(&mut self, change: impl FnOnce(&mut Self)) {
         let before = self.clone();
         change(self);
         self.settle();
-        if self.cost > before.cost {
+        if self.cost > before.cost || self.repeats() {
             *self = before;
         }
+    }
+
+    /// Are there paths on which a statement that moves is executed more often than in the original?
+    pub(crate) fn repeats(&self) -> bool {
+        let mut places: BTreeMap<SiteId, Vec<SegmentId>> = BTreeMap::new();
+        for id in self.used() {
+            if let Some(site) = self.choices.moved(self.alt(id)) {
+                places.entry(site).or_default().push(self.at(id));
+            }
+        }
+        places.iter().any(|(site, places)| self.choices.moves.meet(self.choices.tree, *site, places))
+    }
+
+    /// In how many places statements that move are executed.
+    pub(crate) fn moved(&self) -> usize {
+        self.used().filter(|id| self.choices.moved(self.alt(*id)).is_some()).count()
     }
 
     /// What it costs, as it was last settled.

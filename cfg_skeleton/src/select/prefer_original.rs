@@ -61,7 +61,11 @@ fn put_back<'c, 'a>(
         if left == 0 {
             break;
         }
-        let is_node = |alt: &&AltId| original.has(**alt) && matches!(choices.alt(**alt).def, Def::Node(_));
+        let own = choices.moved(placement.alt(*id));
+        let is_node = |alt: &&AltId| {
+            let moved = choices.moved(**alt);
+            original.has(**alt) && matches!(choices.alt(**alt).def, Def::Node(_)) && (moved.is_none() || moved == own)
+        };
         let mut alternatives = choices.of_class[placement.class(*id).index()].iter().filter(is_node);
         let attempt = Attempt { choices, original, placement };
         if let Some((at, plan)) = alternatives.find_map(|alt| attempt.plan(*id, *alt)) {
@@ -135,7 +139,9 @@ impl Attempt<'_, '_, '_> {
                 Some(there) if self.placement.at(there) == at && self.needs(there, path[0]) => return None,
                 Some(_) => {}
                 None => {
-                    let usable = |alt: &&AltId| self.original.has(**alt) && choices.alt(**alt).at.is_none();
+                    let usable = |alt: &&AltId| {
+                        self.original.has(**alt) && choices.alt(**alt).at.is_none() && choices.moved(**alt).is_none()
+                    };
                     let mut own = choices.of_class[child.index()].iter().filter(usable);
                     let other = own.find(|alt| choices.computable(**alt, at))?;
                     self.complete(*other, at, path, plan)?;

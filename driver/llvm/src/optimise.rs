@@ -8,7 +8,7 @@ use super::locations::Locations;
 use super::module::{File, write};
 use super::names::Names;
 use super::told;
-use rewright_cfg_skeleton::ir::trip_count::note_trips;
+use rewright_cfg_skeleton::ir::frequencies::note_frequencies;
 use rewright_cfg_skeleton::ir::{Cfg, Function, InstKind};
 use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
@@ -122,7 +122,7 @@ impl LlvmOptimiser {
             .map(|(i, definition)| wanted(i).then(|| import(file, definition, &self.names, &mut types)))
             .collect();
         for function in imported.iter_mut().flatten().flatten() {
-            note_trips(&mut function.function, &types.universe);
+            note_frequencies(&mut function.function, &types.universe);
         }
         (imported, types.universe)
     }

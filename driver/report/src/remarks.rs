@@ -4,7 +4,7 @@ use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_cfg_skeleton::select::{Ended, Status};
 use rewright_dsl::program::{Program, RuleId};
-use rewright_pipeline::optimiser::{Changed, Fate, FunctionOutcome, Now, Relaxed};
+use rewright_pipeline::optimiser::{Changed, Fate, FunctionOutcome, MovedStatement, Now, Relaxed};
 use rewright_pipeline::source::{Sides, SourcePlace};
 use rewright_typeprop::Universe;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,8 @@ pub struct FunctionReport {
     pub changes: Vec<Change>,
     /// Statements that are left out.
     pub left_out: Vec<LeftOut>,
+    /// Statements that are executed elsewhere, or nowhere, though no rule lets them go.
+    pub moved: Vec<Moved>,
     /// What rules made and cannot be written in its file: it was made without.
     pub unwritten: Vec<String>,
     /// Rules that matched in it and are behind nothing of that: some may have led there.
@@ -90,6 +92,23 @@ pub struct LeftOut {
     pub because: String,
 }
 
+/// A statement that is executed elsewhere, or nowhere, though no rule lets it go.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Moved {
+    /// Where it is in the source.
+    pub place: Option<SourcePlace>,
+    /// The operation.
+    pub operation: String,
+    /// Which of the function's calls of it, from 1, ..
+    pub nth: usize,
+    /// .. and of how many.
+    pub calls: usize,
+    /// The line of a text of our own.
+    pub line: Option<u32>,
+    /// In how many places it is executed.
+    pub places: usize,
+}
+
 /// A rule that is spoken of.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct RuleRef {
@@ -129,6 +148,7 @@ impl FunctionReport {
             figures,
             changes: changes(program, f),
             left_out,
+            moved: outcome.iter().flat_map(|o| &o.moved_statements).map(|moved| Moved::of(moved, Some(f))).collect(),
             unwritten: f.unwritten.iter().map(|u| format!("`{}` cannot be used: {}", u.operation, u.why)).collect(),
             matched: vec![],
             sides,
@@ -153,6 +173,15 @@ pub fn status(status: Status) -> String {
         Status::Optimal => "optimal".into(),
         Status::Gap(gap) => format!("gap {:.1} %", gap * 100.0),
         Status::Greedy => "greedy".into(),
+    }
+}
+
+impl Moved {
+    /// What is said of a statement, of this function if its source is to be named.
+    pub fn of(moved: &MovedStatement, f: Option<&FunctionOutcome>) -> Self {
+        let MovedStatement { operation, nth, calls, origin, line, places } = moved;
+        let place = f.zip(*origin).and_then(|(f, number)| f.names.places.get(&number).cloned());
+        Moved { place, operation: operation.clone(), nth: *nth, calls: *calls, line: *line, places: *places }
     }
 }
 

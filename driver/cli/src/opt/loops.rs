@@ -1,9 +1,13 @@
-//! What `opt --remarks` and `why-not` say of loops, and of checks that move: what was recognised, what was made of it, and
+//! What `opt --remarks` and `why-not` say of loops, and of checks and statements that move: what was recognised, what was made of it, and
 //! why not more.
 
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_cfg_skeleton::variants::Change;
-use rewright_pipeline::optimiser::{LoopRemark, LoopTest, MovedCheck, OptimisedFunction, VariantFate, VariantRemark};
+use rewright_pipeline::optimiser::{
+    LoopRemark, LoopTest, MovedCheck, MovedStatement, OptimisedFunction, VariantFate, VariantRemark,
+};
+use rewright_report::remarks::Moved;
+use rewright_report::text;
 use serde_json::json;
 
 /// What is said of one function's loops, for people: what was inlined, a line for each check that is executed earlier, for
@@ -15,7 +19,11 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
     };
     let inlined = (!function.inlined.is_empty()).then(|| format!("inlined: {}", function.inlined.join(", ")));
     let variants = function.variants.iter().map(variant);
-    let moved = function.moved.iter().map(moved);
+    let moved = function
+        .moved
+        .iter()
+        .map(moved)
+        .chain(function.moved_statements.iter().map(|statement| text::moved(&Moved::of(statement, None))));
     let narrowed = (!function.narrowed.is_empty())
         .then(|| format!("more specific types of parameters of blocks: {}", function.narrowed.join(", ")));
     inlined
@@ -35,6 +43,12 @@ fn moved(check: &MovedCheck) -> String {
         (places, false) => format!("before a branch, in place of {places} times behind it"),
     };
     format!("{what} is executed once, {from}")
+}
+
+/// The same for programs.
+pub(in super::super) fn moved_statements_json(moved: &[MovedStatement]) -> serde_json::Value {
+    let one = |MovedStatement { operation, nth, calls, line, places, .. }: &MovedStatement| json!({ "operation": operation, "nth": nth, "calls": calls, "line": line, "places": places });
+    moved.iter().map(one).collect()
 }
 
 /// The same for programs.

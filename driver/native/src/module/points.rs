@@ -145,6 +145,7 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
     let failed = matches!(fate, Fate::Failed(_));
     let mut stops = before.stops.clone();
     stops.extend(after.stops.into_iter().filter(|stop| !before.stops.contains(stop)));
+    let moved_statements = before.moved_statements.iter().chain(&after.moved_statements).cloned().collect();
     let moved = before.moved.iter().chain(&after.moved).cloned().collect();
     let narrowed = before.narrowed.iter().chain(&after.narrowed).cloned().collect();
     OptimisedFunction {
@@ -157,6 +158,7 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
         rules,
         relaxed,
         moved,
+        moved_statements,
         narrowed,
         // Inlining has come in between: these are of another function.
         originals: BTreeMap::new(),

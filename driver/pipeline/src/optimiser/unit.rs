@@ -2,7 +2,9 @@
 //!
 //! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or is the original.
 
-use super::{Accept, Changed, Fate, LoopRemark, MovedCheck, OptimisedFunction, Options, Relaxed, VariantRemark};
+use super::{
+    Accept, Changed, Fate, LoopRemark, MovedCheck, MovedStatement, OptimisedFunction, Options, Relaxed, VariantRemark,
+};
 use rewright_cfg_skeleton::egraph::{EGraphView, Stop};
 use rewright_cfg_skeleton::ir::layout::lay_out;
 use rewright_cfg_skeleton::ir::{self, BlockId, Cfg, Function, Value};
@@ -30,6 +32,8 @@ pub(super) struct Chosen {
     /// What it spends on values that later passes move.
     pub(super) placement_cost: u64,
     pub(super) relaxed: Vec<Relaxed>,
+    /// Statements that only allocate, and where they are executed.
+    pub(super) moved: Vec<MovedStatement>,
     pub(super) changed: Vec<Changed>,
     /// New parameters of loops (where logging is on): the loop's header in the original, and the operation.
     pub(super) carried: Vec<(BlockId, OpId)>,
@@ -165,6 +169,7 @@ impl Unit {
             loops: vec![],
             variants: self.variants,
             moved: vec![],
+            moved_statements: vec![],
             narrowed: vec![],
             inlined: vec![],
             originals: BTreeMap::new(),
@@ -182,8 +187,9 @@ impl Unit {
                 }
                 outcome.loops = chosen.loops.clone();
                 if outcome.fate == Fate::Optimised || options.accept == Accept::Any {
-                    let Chosen { function, relaxed, changed, originals, .. } = *chosen;
+                    let Chosen { function, relaxed, moved, changed, originals, .. } = *chosen;
                     outcome = OptimisedFunction { function, cost_after, relaxed, changed, originals, ..outcome };
+                    outcome.moved_statements = moved;
                     (outcome.moved, outcome.narrowed) = (self.moved, self.narrowed);
                 } else {
                     outcome.loops.iter_mut().for_each(LoopRemark::take_back);
