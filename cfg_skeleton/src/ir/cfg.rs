@@ -57,6 +57,8 @@ pub struct Cfg {
     /// By block: marked as rarely executed, or executed only together with one that is.
     cold: Vec<bool>,
     counts: Vec<Counts>,
+    /// Does anything say how arms share executions?
+    arms_share: bool,
     weighing: Weighing,
 }
 
@@ -113,7 +115,8 @@ impl Cfg {
             true => cold_blocks(function, &dominators, &post_dominators),
             false => vec![false; n],
         };
-        let counts = function.blocks.iter().map(|b| b.counts).collect();
+        let counts: Vec<Counts> = function.blocks.iter().map(|b| b.counts).collect();
+        let arms_share = counts.iter().any(|counts| counts.share.is_some() || counts.executions.is_some());
         let weighing = Weighing::default();
         Cfg {
             reverse_post_order,
@@ -125,6 +128,7 @@ impl Cfg {
             forest,
             cold,
             counts,
+            arms_share,
             weighing,
         }
     }
@@ -263,8 +267,8 @@ impl Cfg {
     /// zero when unreachable, else at least 1.
     ///
     /// Where they have been counted, they are what was counted. Else each enclosing loop multiplies them by its
-    /// iterations, a block that has a share of what the branches above it are executed has that part, and a block that is marked as rarely executed, or all of whose executions lead to or come from one
-    /// that is, has a sixteenth.
+    /// iterations, a block that has a share of what the branches above it are executed has that part, and a block that is
+    /// marked as rarely executed, or all of whose executions lead to or come from one that is, has a sixteenth.
     pub fn frequency(&self, block: BlockId) -> u64 {
         if !self.is_reachable(block) {
             return 0;
@@ -275,7 +279,8 @@ impl Cfg {
                 None => {
                     let assumed = self.assumed_executions(block, per_loop) * FREQUENCY_ONE;
                     let shared = match self.counts[block.index()].share {
-                        Some(share) => assumed * u64::from(share) / SHARE_ONE,
+                        // Rounded up, so that all arms together are never rarer than their branch.
+                        Some(share) => (assumed * u64::from(share)).div_ceil(SHARE_ONE),
                         None => assumed,
                     };
                     (shared / if self.is_cold(block) { COLD } else { 1 }).max(1)
@@ -303,6 +308,11 @@ impl Cfg {
         let counts = self.counts[to.index()];
         let known = self.is_cold(to) || counts.executions.is_some() || counts.share.is_some();
         if known { frequency.min(self.frequency(to)) } else { frequency }
+    }
+
+    /// Do arms of branches cost together what their branch does, as shares or a profile say?
+    pub fn arms_share(&self) -> bool {
+        self.arms_share
     }
 
     /// Is it marked as rarely executed, or executed only together with one that is?

@@ -3,7 +3,7 @@
 //!
 //! An edge that leaves a loop takes no share where another one stays in it: what stays is executed once more for each
 //! iteration. All edges that leave a loop together are taken as often as the loop is entered. A block that is marked as
-//! rarely executed takes no share either; it has its own weight.
+//! rarely executed takes no share either; it has its own weight. A branch on a constant goes one way.
 //!
 //! Shares are noted in functions with statements that move, and in those that call functions of packs that no language has
 //! an instruction for ([`note_shares`]): there, what one arm can do without is worth a choice. Of machine instructions all
@@ -11,12 +11,14 @@
 //! branch above them weighs.
 
 use super::cfg::SHARE_ONE;
-use super::{BlockId, Cfg, Function, InstKind, LoopId};
+use super::definitions::{Definition, definitions};
+use super::{BlockId, Cfg, EdgeArg, Function, InstKind, LoopId, Terminator, Value};
 use rewright_typeprop::Universe;
 
-/// Notes the shares of blocks in a function that allocates or calls functions of packs, where none are known yet.
+/// Notes the shares of blocks in a function that allocates or calls functions of packs, instead of those that it has.
 ///
-/// Front ends do so once: a branch that is decided later would make a result dearer than what it came from.
+/// That is done for what functions come from, not for what is made of them: where rules decide a branch, the result would
+/// be dearer than the original.
 pub fn note_shares(function: &mut Function, universe: &Universe) {
     let counts = |kind: &InstKind| match kind {
         InstKind::Op { op, .. } => {
@@ -32,8 +34,7 @@ pub fn note_shares(function: &mut Function, universe: &Universe) {
     let cfg = Cfg::new(function);
     let shares = Shares::new(function, &cfg).of_calls();
     for block in cfg.reverse_post_order() {
-        let known = &mut function.blocks[block.index()].counts.share;
-        *known = known.or(Some(shares[block.index()].clamp(1, SHARE_ONE) as u32));
+        function.blocks[block.index()].counts.share = Some(shares[block.index()].clamp(1, SHARE_ONE) as u32);
     }
 }
 
@@ -41,6 +42,7 @@ pub fn note_shares(function: &mut Function, universe: &Universe) {
 struct Shares<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
+    definitions: Vec<Option<Definition>>,
     /// By block: its part of the executions of its innermost loop's header, or of the function outside loops.
     parts: Vec<u64>,
     /// By loop: the part of the executions of the header, seen from the loop around it.
@@ -53,7 +55,8 @@ impl<'a> Shares<'a> {
     fn new(function: &'a Function, cfg: &'a Cfg) -> Self {
         let (blocks, loops) = (function.blocks.len(), cfg.loop_count());
         let (parts, entered, exits) = (vec![0; blocks], vec![0; loops], vec![vec![]; loops]);
-        let mut shares = Shares { function, cfg, parts, entered, exits };
+        let definitions = definitions(function);
+        let mut shares = Shares { function, cfg, definitions, parts, entered, exits };
         let mut levels: Vec<Vec<BlockId>> = vec![vec![]; loops + 1];
         // Of a loop inside, its header stands for all of it.
         for block in cfg.reverse_post_order() {
@@ -88,7 +91,7 @@ impl<'a> Shares<'a> {
             flow[block.index()] = own;
             let edges: Vec<(BlockId, u64)> = match inner {
                 Some(inner) => self.exits[inner.index()].clone(),
-                None => self.function.block(*block).term.edges().iter().map(|edge| (edge.target, 1)).collect(),
+                None => self.taken(*block).into_iter().map(|target| (target, 1)).collect(),
             };
             let stays = |target: BlockId| of.is_none_or(|id| self.cfg.loop_contains(id, target));
             let whole: u64 = edges.iter().map(|(_, weight)| weight).sum();
@@ -122,6 +125,43 @@ impl<'a> Shares<'a> {
                 _ => out,
             };
         }
+    }
+
+    /// Where the edges lead that leave a block, without those that a constant keeps from being taken.
+    fn taken(&self, block: BlockId) -> Vec<BlockId> {
+        let term = &self.function.block(block).term;
+        let decided = match term {
+            Terminator::Branch { cond, then, els } => {
+                self.constant(*cond).map(|number| if number == 0 { els } else { then })
+            }
+            Terminator::Switch { index, targets, default } => self.constant(*index).map(|number| {
+                usize::try_from(number).ok().and_then(|number| targets.get(number)).unwrap_or(default)
+            }),
+            _ => None,
+        };
+        match decided {
+            Some(edge) => vec![edge.target],
+            None => term.edges().iter().map(|edge| edge.target).collect(),
+        }
+    }
+
+    /// The number that a value is, if it is a constant, or the parameter of a block that one edge enters with it.
+    fn constant(&self, mut value: Value) -> Option<i64> {
+        for _ in 0..self.function.blocks.len() {
+            match self.definitions[value.index()]? {
+                Definition::Result(_, inst, _) => match self.function.inst(inst).kind {
+                    InstKind::Const(number) => return Some(number),
+                    _ => return None,
+                },
+                Definition::Param(block, n) => {
+                    let [only] = self.cfg.predecessors(block) else { return None };
+                    let edges = self.function.block(only.from).term.edges();
+                    let EdgeArg::Value(given) = edges[only.slot as usize].args[n] else { return None };
+                    value = given;
+                }
+            }
+        }
+        None
     }
 
     /// The flow of what dominates a block at its level; the whole one above that.

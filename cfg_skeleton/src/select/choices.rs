@@ -5,6 +5,7 @@
 //! greedy and ILP, by placement, and by what blames a plan for what cannot be met.
 
 use super::check_identity::Speculation;
+use super::cost::CostAndSize;
 use super::cost_model::CostModel;
 use super::memory_plan::{Plan, StatementPlan};
 use super::moves::Moves;
@@ -50,8 +51,8 @@ pub(crate) struct Alternative {
     /// What it reads.
     pub(crate) state: Option<ClassId>,
     pub(crate) speculation: Speculation,
-    /// Of one execution. For parameters and recurrences: already multiplied by frequency.
-    pub(crate) cost: u64,
+    /// Of one execution; of parameters and recurrences, of all.
+    pub(crate) cost: CostAndSize,
     /// The one segment in which it is defined; `None` for nodes.
     pub(crate) at: Option<SegmentId>,
     /// The checks that it performs.
@@ -117,22 +118,20 @@ impl Choices<'_> {
     }
 
     /// What an alternative costs where it is defined.
-    pub(crate) fn cost(&self, id: AltId, at: SegmentId) -> u64 {
+    pub(crate) fn cost(&self, id: AltId, at: SegmentId) -> CostAndSize {
         let alt = self.alt(id);
         match alt.def {
-            Def::Node(_) => self.tree.frequency(at).saturating_mul(alt.cost),
+            Def::Node(_) => CostAndSize::of(self.tree.frequency(at), alt.cost.size),
             Def::Param { .. } | Def::Recurrence(_) => alt.cost,
             // The statement costs that.
-            Def::Result { .. } => 0,
+            Def::Result { .. } => CostAndSize::default(),
         }
     }
 
     /// What statements cost, by site.
-    pub(crate) fn cost_of_statements(&self, statements: &[StatementChoice]) -> u64 {
+    pub(crate) fn cost_of_statements(&self, statements: &[StatementChoice]) -> CostAndSize {
         let sites = (0..statements.len() as u32).map(SiteId);
-        let costs =
-            sites.map(|site| cost::statement(self.model, self.given, &self.classes, site, statements[site.index()]));
-        costs.fold(0, u64::saturating_add)
+        sites.map(|site| cost::statement(self.model, self.given, &self.classes, site, statements[site.index()])).sum()
     }
 
     /// The operands of a node that are values to be computed: neither `const` operands nor states.

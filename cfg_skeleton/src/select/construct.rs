@@ -3,7 +3,7 @@
 use super::calls;
 use super::check_identity::{CheckIdentities, Speculation};
 use super::choices::{AltId, Alternative, Choices, Demand, Group, GroupId};
-use super::cost;
+use super::cost::{self, CostAndSize};
 use super::cost_model::CostModel;
 use super::memory_plan::{Plan, StatementPlan};
 use super::moves::Moves;
@@ -180,7 +180,7 @@ impl<'a> Choices<'a> {
                 }
             };
             let at = Some(self.given.skeleton.segment_after(site));
-            let speculation = Speculation::Always;
+            let (speculation, cost) = (Speculation::Always, CostAndSize::of(1, cost));
             self.add(Alternative { class, def, children, state: None, speculation, cost, at, group });
         }
     }
@@ -205,7 +205,7 @@ impl<'a> Choices<'a> {
             if !is_right || children.contains(&class) || unavailable.contains(&op) {
                 continue;
             }
-            let cost = self.model.node(self.given.universe, &self.classes, node);
+            let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));
             self.add(Alternative {
                 class: executed,
                 def: Def::Node(id),
@@ -229,7 +229,7 @@ impl<'a> Choices<'a> {
                 children,
                 state: None,
                 speculation,
-                cost: 0,
+                cost: CostAndSize::default(),
                 at: Some(after),
                 group: None,
             });
@@ -245,7 +245,7 @@ impl<'a> Choices<'a> {
                 let cost = moves
                     .iter()
                     .filter(|m| m.1)
-                    .map(|m| self.given.cfg.edge_frequency(m.0, *block) * self.model.parameter)
+                    .map(|m| CostAndSize::of(self.given.cfg.edge_frequency(m.0, *block), self.model.parameter))
                     .sum();
                 self.add(Alternative {
                     class,
@@ -289,7 +289,7 @@ impl<'a> Choices<'a> {
             return;
         }
         let state = self.state_of(node.head, &node.children);
-        let cost = self.model.node(self.given.universe, &self.classes, node);
+        let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));
         self.add(Alternative { class, def: Def::Node(id), children, state, speculation, cost, at: None, group: None });
     }
 

@@ -70,6 +70,11 @@ impl<'a> Moves<'a> {
         })
     }
 
+    /// Are there statements that move?
+    pub(crate) fn any(&self) -> bool {
+        !self.sites.is_empty()
+    }
+
     /// Does the statement at a site move?
     pub(crate) fn moves(&self, site: SiteId) -> bool {
         matches!(self.given.skeleton.statement(site).kind,

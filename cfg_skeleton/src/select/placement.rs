@@ -10,6 +10,7 @@
 mod settle;
 
 use super::choices::{AltId, Choices, Demand};
+use super::cost::CostAndSize;
 use super::draft::{Chosen, Draft};
 use super::selection::{Def, StatementChoice};
 use super::standing::Standing;
@@ -70,13 +71,13 @@ pub(crate) struct Placement<'c, 'a> {
     /// By site.
     statements: Vec<StatementChoice>,
     /// Of what was used when it was last settled.
-    cost: u64,
+    cost: CostAndSize,
 }
 
 impl<'c, 'a> Placement<'c, 'a> {
     /// Without definitions and statements.
     pub(crate) fn empty(choices: &'c Choices<'a>) -> Self {
-        Placement { choices, placed: vec![], of_class: FxHashMap::default(), statements: vec![], cost: 0 }
+        Placement { choices, placed: vec![], of_class: FxHashMap::default(), statements: vec![], cost: CostAndSize::default() }
     }
 
     pub(crate) fn new(choices: &'c Choices<'a>, draft: Draft) -> Self {
@@ -95,7 +96,7 @@ impl<'c, 'a> Placement<'c, 'a> {
         let before = self.clone();
         change(self);
         self.settle();
-        if self.cost > before.cost || self.repeats() {
+        if self.cost() > before.cost() || self.repeats() {
             *self = before;
         }
     }
@@ -111,13 +112,13 @@ impl<'c, 'a> Placement<'c, 'a> {
         places.iter().any(|(site, places)| self.choices.moves.meet(self.choices.tree, *site, places))
     }
 
-    /// In how many places statements that move are executed.
-    pub(crate) fn moved(&self) -> usize {
-        self.used().filter(|id| self.choices.moved(self.alt(*id)).is_some()).count()
-    }
-
     /// What it costs, as it was last settled.
     pub(crate) fn cost(&self) -> u64 {
+        self.cost.cost
+    }
+
+    /// The same, with the size.
+    pub(crate) fn cost_and_size(&self) -> CostAndSize {
         self.cost
     }
 

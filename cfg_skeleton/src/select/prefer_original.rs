@@ -94,15 +94,15 @@ impl Attempt<'_, '_, '_> {
         let at = self.place(id, alt)?;
         let mut plan = vec![];
         self.complete(alt, at, &mut vec![], &mut plan)?;
-        let added = plan.iter().map(|alt| choices.cost(*alt, at)).fold(0, u64::saturating_add);
+        let added = plan.iter().map(|alt| choices.cost(*alt, at).cost).fold(0, u64::saturating_add);
         let dead = choices.alt(chosen).children.iter().filter_map(|child| {
             let operand = self.placement.nearest(*child, from)?;
             let alone = self.placement.uses(operand).count() == 1;
             let wanted = plan.iter().any(|alt| choices.alt(*alt).children.contains(child));
             let is_node = matches!(self.placement.def(operand), Def::Node(_));
-            (alone && !wanted && is_node).then(|| choices.cost(self.placement.alt(operand), self.placement.at(operand)))
+            (alone && !wanted && is_node).then(|| choices.cost(self.placement.alt(operand), self.placement.at(operand)).cost)
         });
-        let removed = dead.fold(choices.cost(chosen, from), u64::saturating_add);
+        let removed = dead.fold(choices.cost(chosen, from).cost, u64::saturating_add);
         (added <= removed).then_some((at, plan))
     }
 

@@ -104,3 +104,28 @@ fn blocks_on_edges_have_the_shares_of_the_edges() {
     // The entry, the arm, the merge; then the blocks that two edges each share.
     assert_eq!(shares, [4, 2, 4, 2, 2]);
 }
+
+/// A branch on a constant goes one way, where the constant comes to it as a parameter, too.
+#[test]
+fn constants_decide() {
+    let u = universe();
+    for (number, wanted) in [(1, [48, 48, 0, 48]), (0, [48, 0, 48, 48])] {
+        for passed in [false, true] {
+            let mut b = Builder::new(&u, &["i64"]);
+            let c = b.constant("i64", number);
+            let types: &[&str] = if passed { &["i64"] } else { &[] };
+            let [head, left, right, join] = [b.block(types), b.block(&[]), b.block(&[]), b.block(&[])];
+            b.jump(head, if passed { std::slice::from_ref(&c) } else { &[] });
+            b.switch_to(head);
+            let cond = if passed { b.param(head, 0) } else { c };
+            b.branch(cond, (left, &[]), (right, &[]));
+            for arm in [left, right] {
+                b.switch_to(arm);
+                b.jump(join, &[]);
+            }
+            b.switch_to(join);
+            b.ret(&[cond]);
+            assert_eq!(shares(&b.function)[1..], wanted, "{number} {passed}");
+        }
+    }
+}

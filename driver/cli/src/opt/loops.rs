@@ -61,6 +61,9 @@ fn variant(remark: &VariantRemark) -> String {
     let fate = match &remark.fate {
         VariantFate::Taken { before, after } => format!("taken, cost {} -> {}", reported(*before), reported(*after)),
         VariantFate::Dearer(cost) => format!("not taken: it costs {}", reported(*cost)),
+        VariantFate::Larger(cost) => {
+            format!("not taken: it costs {}, which is not worth that it is larger", reported(*cost))
+        }
         VariantFate::Second(cost) => format!("not taken yet: it costs {}, another one less", reported(*cost)),
         VariantFate::Untried => "not tried: there are too many others".to_string(),
         VariantFate::Failed(why) => format!("not taken: {why}"),
@@ -118,6 +121,7 @@ pub(in super::super) fn variants_json(variants: &[VariantRemark]) -> serde_json:
         };
         let (before, cost, because) = match &remark.fate {
             VariantFate::Taken { before, after } => (Some(*before), Some(*after), None),
+            VariantFate::Larger(cost) => (None, Some(*cost), Some("it is larger than that is worth")),
             VariantFate::Dearer(cost) | VariantFate::Second(cost) => (None, Some(*cost), None),
             VariantFate::Untried => (None, None, Some("there are too many others")),
             VariantFate::Failed(why) => (None, None, Some(why.as_str())),
