@@ -134,9 +134,9 @@ impl<'a> Shares<'a> {
             Terminator::Branch { cond, then, els } => {
                 self.constant(*cond).map(|number| if number == 0 { els } else { then })
             }
-            Terminator::Switch { index, targets, default } => self.constant(*index).map(|number| {
-                usize::try_from(number).ok().and_then(|number| targets.get(number)).unwrap_or(default)
-            }),
+            Terminator::Switch { index, targets, default } => self
+                .constant(*index)
+                .map(|number| usize::try_from(number).ok().and_then(|number| targets.get(number)).unwrap_or(default)),
             _ => None,
         };
         match decided {

@@ -24,34 +24,16 @@ use crate::ir::cfg::{Cfg, FREQUENCY_ONE};
 use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects, Terminator};
 use crate::skeleton::{SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::Universe;
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::iter::Sum;
 
-/// How much of a unit of cost a unit of size is worth: what is there but not executed costs 1/256 of an execution. How
-/// often arms are executed is a guess, and a small gain by it is none.
-const SIZES_PER_COST: u64 = 16;
-
-/// What a program costs, and how large it is. Of two programs that cost the same, or nearly so, the smaller one is less.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+/// What a program costs, and how large it is. Of two programs that cost the same the smaller one is less.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct CostAndSize {
     /// What is executed: prices times the weights of blocks. This is what is reported.
     pub cost: u64,
     /// What is there: the same prices, each counted once. Where all blocks weigh the same, it says what the cost says.
     pub size: u64,
-}
-
-impl Ord for CostAndSize {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let weighed = |this: &Self| u128::from(this.cost) * u128::from(SIZES_PER_COST) + u128::from(this.size);
-        weighed(self).cmp(&weighed(other)).then(self.cost.cmp(&other.cost))
-    }
-}
-
-impl PartialOrd for CostAndSize {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl CostAndSize {
@@ -73,9 +55,10 @@ impl CostAndSize {
         if cfg.arms_share() { self } else { CostAndSize { size: 0, ..self } }
     }
 
-    /// As one number, in units of cost.
-    pub(super) fn weighed(self) -> f64 {
-        self.cost as f64 + self.size as f64 / SIZES_PER_COST as f64
+    /// As one number, in sixteenths of the unit of cost, in which what is there costs 1/256 of an execution. How often arms
+    /// are executed is a guess: what makes a program larger is to gain more by it than next to nothing.
+    pub fn weighed(self) -> u128 {
+        u128::from(self.cost) * 16 + u128::from(self.size)
     }
 
     /// Without a part of the cost.

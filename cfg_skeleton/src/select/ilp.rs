@@ -75,6 +75,13 @@ fn improve(
     let start_of_solve = Instant::now();
     let Extraction { picks, cost, bound, ended, left, parts, runs, work: spent, .. } =
         extract_with(&product.graph, Method::Auto, &limits, Some(&located), solver).ok()?;
+    // Of what costs the same: the smallest, as far as presolve and local search go.
+    let smaller = choices
+        .given
+        .cfg
+        .arms_share()
+        .then(|| extract_with(&product.with_sizes(choices), Method::Greedy, &limits, Some(&picks), solver).ok());
+    let picks = smaller.flatten().map_or(picks, |smaller| smaller.picks);
     let effort = Effort {
         classes: product.graph.classes.len(),
         nodes: product.graph.node_count(),

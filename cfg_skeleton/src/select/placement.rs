@@ -77,7 +77,13 @@ pub(crate) struct Placement<'c, 'a> {
 impl<'c, 'a> Placement<'c, 'a> {
     /// Without definitions and statements.
     pub(crate) fn empty(choices: &'c Choices<'a>) -> Self {
-        Placement { choices, placed: vec![], of_class: FxHashMap::default(), statements: vec![], cost: CostAndSize::default() }
+        Placement {
+            choices,
+            placed: vec![],
+            of_class: FxHashMap::default(),
+            statements: vec![],
+            cost: CostAndSize::default(),
+        }
     }
 
     pub(crate) fn new(choices: &'c Choices<'a>, draft: Draft) -> Self {

@@ -100,7 +100,8 @@ impl Attempt<'_, '_, '_> {
             let alone = self.placement.uses(operand).count() == 1;
             let wanted = plan.iter().any(|alt| choices.alt(*alt).children.contains(child));
             let is_node = matches!(self.placement.def(operand), Def::Node(_));
-            (alone && !wanted && is_node).then(|| choices.cost(self.placement.alt(operand), self.placement.at(operand)).cost)
+            (alone && !wanted && is_node)
+                .then(|| choices.cost(self.placement.alt(operand), self.placement.at(operand)).cost)
         });
         let removed = dead.fold(choices.cost(chosen, from).cost, u64::saturating_add);
         (added <= removed).then_some((at, plan))

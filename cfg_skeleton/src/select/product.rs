@@ -37,8 +37,9 @@
 //! | 60 | 919 | 40 % | 3,517 | 2,028 | 0.9 s | optimal | 477,195 | - |
 //! | 60 | 4,944 | 10 % | 5,421 | 1,944 | 1.5 s | optimal | 2,044,057 | - |
 
+mod sizes;
+
 use super::choices::{AltId, Choices, Demand, GroupId};
-use super::cost::CostAndSize;
 use super::draft::{Chosen, Draft};
 use super::selection::{Def, StatementChoice};
 use super::standing::Standing;
@@ -310,7 +311,6 @@ impl<'c, 'a> Candidates<'c, 'a> {
 
     fn finish(self) -> Product {
         let (choices, tree) = (self.choices, self.choices.tree);
-        let price = |cost: CostAndSize| cost.in_function(choices.given.cfg).weighed();
         let mut meanings = vec![];
         let mut number: FxHashMap<(ClassId, SegmentId), Class> = FxHashMap::default();
         for (class, set) in self.of_class.iter().enumerate() {
@@ -358,7 +358,7 @@ impl<'c, 'a> Candidates<'c, 'a> {
                     let deferred: Option<Classes> = arguments.iter().map(at).collect();
                     let needs: Option<Classes> = a.children.iter().map(|c| nearest(*c, *segment, false)).collect();
                     let (Some(deferred), Some(needs)) = (deferred, needs) else { continue };
-                    nodes.push(Node::new(price(choices.cost(*alt, *segment)), needs, deferred));
+                    nodes.push(Node::new(choices.cost(*alt, *segment).cost as f64, needs, deferred));
                     list.push(Origin::Compute(*alt));
                 }
                 classes.push(nodes);
@@ -369,8 +369,8 @@ impl<'c, 'a> Candidates<'c, 'a> {
             let group = &choices.groups[n];
             let segment = choices.given.skeleton.segment_before(group.sites[0]);
             let needs: Option<Classes> = group.operands.iter().map(|class| nearest(*class, segment, false)).collect();
-            let cost = price(CostAndSize::of(tree.frequency(segment), group.fused));
-            classes.push(needs.map(|needs| Node::new(cost, needs, [])).into_iter().collect::<Vec<_>>());
+            let cost = tree.frequency(segment).saturating_mul(group.fused);
+            classes.push(needs.map(|needs| Node::new(cost as f64, needs, [])).into_iter().collect::<Vec<_>>());
             origins.push(vec![Origin::Statement]);
             if group.must_fuse {
                 roots.extend(fused[n]);
@@ -380,11 +380,10 @@ impl<'c, 'a> Candidates<'c, 'a> {
             let id = GroupId(n as u32);
             let demands = self.conditions(id);
             let needs: Option<Classes> = demands.iter().map(|d| nearest(d.class, d.segment, false)).collect();
-            let frequency = tree.frequency(choices.given.skeleton.segment_before(group.sites[0]));
-            let cost = price(CostAndSize::of(frequency, group.bare));
+            let cost = tree.frequency(choices.given.skeleton.segment_before(group.sites[0])).saturating_mul(group.bare);
             let (mut nodes, mut list) = (vec![], vec![]);
             if let Some(needs) = needs {
-                nodes.push(Node::new(cost, needs, []));
+                nodes.push(Node::new(cost as f64, needs, []));
                 list.push(Origin::Statement);
             }
             if let Some(fused) = fused[n] {
