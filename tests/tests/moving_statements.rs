@@ -1,5 +1,7 @@
 //! Statements that only allocate are executed where what they give is needed, and never more often than before.
 
+use rewright_cfg_skeleton::ir::cfg::FREQUENCY_ONE;
+use rewright_cfg_skeleton::select::COST_SCALE;
 use rewright_tests::domain::Optimised;
 
 /// Layers of a network, on matrices that are made and on rows that are only described.
@@ -55,6 +57,9 @@ fn snapshot() -> Item effects reads(cell), allocates(heap) cost 100
 fn put(x: Item) -> () effects writes(cell) cost 3
 fn say(x: Item) -> Item effects io cost 10
 fn look(x: Item) -> Item pure cost 5
+fn dear(n: i32) -> i32 pure cost 300
+fn cheap(n: i32) -> i32 pure cost 3
+fn number(x: Item) -> i32 pure cost 5
 rule look_again(x: Item): look(look(x)) => look(x)
 schedule default { saturate rules }
 ";
@@ -168,4 +173,70 @@ fn deep_arms_still_weigh_something() {
     let blocks = blocks(&done, "f");
     assert_eq!(blocks.iter().flatten().count(), 2, "{}", done.text("f"));
     assert!(blocks[0].is_empty(), "{}", done.text("f"));
+}
+
+/// Copies in all arms cost together what one above them does, whatever the number of arms; the one is smaller.
+#[test]
+fn what_all_arms_compute_is_computed_once() {
+    let two = "br %c, t, e\nt:\n  %a = dear %n\n  %x1 = make %a\n  return %x1\ne:\n  %b = dear %n\n  %y = cheap %b\n  %x2 = make %y\n  return %x2";
+    assert_eq!(entry(two), ["dear"]);
+    let three = "br %c, t, e\nt:\n  %a = dear %n\n  %x1 = make %a\n  return %x1\ne:\n  br %d, u, v\nu:\n  %b = dear %n\n  %y = cheap %b\n  %x2 = make %y\n  return %x2\nv:\n  %g = dear %n\n  %h = cheap %g\n  %i = cheap %h\n  %x3 = make %i\n  return %x3";
+    assert_eq!(entry(three), ["dear"]);
+    let done = optimised(two);
+    let outcome = done.outcome("f");
+    assert_eq!(outcome.cost_before, outcome.cost_after, "what is executed costs the same");
+    // One arm does without it.
+    let one = "br %c, t, e\nt:\n  %a = dear %n\n  %x1 = make %a\n  return %x1\ne:\n  return %x";
+    assert!(entry(one).is_empty());
+}
+
+/// What traps, or never returns, is an arm like any other.
+#[test]
+fn arms_without_an_end_have_their_own_objects() {
+    assert!(entry("%a = make %n\nbr %c, t, e\nt:\n  put %a\n  trap 1\ne:\n  return %x").is_empty());
+    let endless = optimised("%a = make %n\nbr %c, t, e\nt:\n  jump u\nu:\n  %s = say %a\n  jump u\ne:\n  return %x");
+    let blocks = blocks(&endless, "f");
+    assert_eq!(blocks[0], Vec::<String>::new());
+    assert_eq!(blocks.concat(), ["make", "say"], "{}", endless.text("f"));
+    assert!(blocks.iter().any(|block| block == &["make"]), "one for all iterations: {}", endless.text("f"));
+}
+
+/// The block that dominates the rest is an exit: what is read before it is written is made before both.
+#[test]
+fn what_is_read_before_it_is_written_is_made_before_both() {
+    let exit = "%a = make %n\n%r = number %a\nput %a\nbr %r, t, e\nt:\n  return %x\ne:\n  %s = say %a\n  return %s";
+    assert_eq!(entry(exit), ["make", "number", "put"]);
+}
+
+/// A branch that an argument decides: what its arm costs is executed in full.
+#[test]
+fn a_branch_that_an_argument_decides_has_one_arm() {
+    let module = "
+func %callee(%n: i32, %c: i32) -> i32 {
+  br %c, t, e
+t:
+  %a = dear %n
+  return %a
+e:
+  %b = cheap %n
+  return %b
+}
+func %dear_one(%n: i32) -> i32 {
+  %c: i32 = const 1
+  %r = callee %n, %c
+  return %r
+}
+func %cheap_one(%n: i32) -> i32 {
+  %c: i32 = const 0
+  %r = callee %n, %c
+  return %r
+}
+";
+    let done = Optimised::new(OBJECTS, module);
+    for (name, operation, cost) in [("dear_one", "dear", 300), ("cheap_one", "cheap", 3)] {
+        assert_eq!(blocks(&done, name), [[operation]]);
+        let outcome = done.outcome(name);
+        assert_eq!(outcome.cost_after, cost * COST_SCALE * FREQUENCY_ONE);
+        assert!(outcome.cost_after < outcome.cost_before, "{} {}", outcome.cost_before, outcome.cost_after);
+    }
 }

@@ -15,6 +15,7 @@ mod pressure;
 mod recurrences;
 mod runs;
 mod scale;
+mod sizes;
 mod truth;
 mod typed;
 mod values;
