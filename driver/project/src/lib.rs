@@ -152,6 +152,15 @@ impl Project {
         Some(self.folder.join(file_of(name))).filter(|path| path.is_file())
     }
 
+    /// Are the folders there that its file says dependencies are in?
+    ///
+    /// # Errors
+    /// One is not.
+    pub fn check_folders(&self) -> Result<(), ProjectError> {
+        let folders = self.manifest.dependencies.iter().filter(|(_, source)| matches!(source, Source::Path { .. }));
+        folders.map(|(name, source)| self.dependency(name, source).map(drop)).collect()
+    }
+
     /// The folder of a dependency.
     fn dependency(&self, name: &str, source: &Source) -> Result<PathBuf, ProjectError> {
         match source {
