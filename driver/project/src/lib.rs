@@ -157,8 +157,8 @@ impl Project {
     /// # Errors
     /// One is not.
     pub fn check_folders(&self) -> Result<(), ProjectError> {
-        let folders = self.manifest.dependencies.iter().filter(|(_, source)| matches!(source, Source::Path { .. }));
-        folders.map(|(name, source)| self.dependency(name, source).map(drop)).collect()
+        let mut folders = self.manifest.dependencies.iter().filter(|(_, source)| matches!(source, Source::Path { .. }));
+        folders.try_for_each(|(name, source)| self.dependency(name, source).map(drop))
     }
 
     /// The folder of a dependency.
