@@ -165,8 +165,11 @@ impl LlvmOptimiser {
                 None => (None, None, None, ValueNames::default()),
                 Some(Err(reason)) => {
                     let head = file.functions[index].head(file);
-                    let place = locations.as_ref().and_then(|locations| locations.of_function(head));
-                    let names = ValueNames { place, ..ValueNames::default() };
+                    let names = locations.as_ref().map_or_else(ValueNames::default, |locations| ValueNames {
+                        place: locations.of_function(head),
+                        function: locations.name_of_function(head),
+                        ..ValueNames::default()
+                    });
                     (None, Some(Fate::PassedThrough(reason.to_string())), None, names)
                 }
                 Some(Ok(imported)) => {
@@ -211,9 +214,11 @@ impl LlvmOptimiser {
         FileOutcome { text, statistics, sides, import, compare, export, known: known_before, narrowed, calls, universe }
     }
 
-    /// C functions that packs of the user declare, in order.
-    pub fn declared(&self) -> Vec<String> {
-        declared_calls::declared(&self.names, &self.optimiser.program().universe).into_iter().collect()
+    /// C functions that packs of the user declare, with where the first one of that name is declared (`mine.rw:4`).
+    pub fn declared(&self) -> BTreeMap<String, String> {
+        let program = self.optimiser.program();
+        let own = declared_calls::declared(&self.names, &program.universe);
+        own.into_iter().map(|(function, op)| (function, program.declaration(op).unwrap_or_default())).collect()
     }
 
     /// C functions that packs of the user declare, and that a file does not name.

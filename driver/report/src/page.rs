@@ -39,7 +39,7 @@ impl Page<'_> {
             (self.missed())
             (self.rules())
         };
-        shell::page(self.title, STYLE, &contents)
+        shell::alone(self.title, STYLE, &contents)
     }
 
     fn functions(&self) -> impl Iterator<Item = &FunctionReport> {
@@ -96,7 +96,7 @@ impl Page<'_> {
                 @if !unchanged.is_empty() {
                     details {
                         summary { (count(unchanged.len(), "function")) ", for which nothing cheaper was found" }
-                        ul { @for f in unchanged { li { code { (f.name) } (place(f.place.as_ref())) (limits(f)) } } }
+                        ul { @for f in unchanged { li { code title=(f.name) { (f.title()) } (place(f.place.as_ref())) (limits(f)) } } }
                     }
                 }
             }
@@ -110,7 +110,7 @@ impl Page<'_> {
         html! {
             article.function id=(id) {
                 header {
-                    h3 { code { (f.name) } (place(f.place.as_ref())) }
+                    h3 { code title=(f.name) { (f.title()) } (place(f.place.as_ref())) }
                     span.soft {
                         "cost " (costs(one))
                         @if f.sides.is_some() { ", size " (sizes(one)) }
@@ -241,7 +241,7 @@ fn not_optimised(file: &FileReport) -> Markup {
                     (reason) ": "
                     @for (i, f) in functions.iter().enumerate() {
                         @if i > 0 { ", " }
-                        code { (f.name) }
+                        code title=(f.name) { (f.title()) }
                         (place(f.place.as_ref()))
                     }
                 }
@@ -348,6 +348,7 @@ mod tests {
         let rule = RuleRef { name: "<b>r</b>".into(), file: "\"'><.rw".into(), line: 1 };
         FunctionReport {
             name,
+            in_source: Some("f<T>".into()),
             place: Some(place.clone()),
             fate,
             figures: Some(Figures {

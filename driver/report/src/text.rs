@@ -4,10 +4,10 @@ use crate::remarks::{Change, FileReport, FunctionReport, LeftOut, Moved, RuleRef
 use rewright_dsl::diagnostic::count;
 use rewright_pipeline::optimiser::Fate;
 
-/// What became of a function: `@f (main.c:3)`, and its fate.
+/// What became of a function: `@f (main.c:3)`, in C++ `list::push (list.cc:3)`, and its fate.
 pub fn heading(f: &FunctionReport) -> String {
     let place = f.place.as_ref().map_or(String::new(), |place| format!(" ({place})"));
-    format!("{}{place}: {}", f.name, fate(&f.fate))
+    format!("{}{place}: {}", f.title(), fate(&f.fate))
 }
 
 /// A fate as reports name it.

@@ -10,7 +10,7 @@ use rewright_report::remarks::Moved;
 use rewright_report::text;
 use serde_json::json;
 
-/// What is said of one function's loops, for people: what was inlined, a line for each check that is executed earlier, for
+/// The report on one function's loops, for people: what was inlined, a line for each check that is executed earlier, for
 /// each variant that was tried, and for each loop of what goes out.
 pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
     let line = |(number, remark): (usize, &LoopRemark)| {

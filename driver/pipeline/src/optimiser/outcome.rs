@@ -176,10 +176,15 @@ pub struct ValueNames {
     pub results: Vec<Option<String>>,
     /// By the number of its instruction in the original.
     pub originals: BTreeMap<u32, String>,
+    /// By name, of both: the variable of the source that has this value, or the call that gives it, as far as debug
+    /// information says.
+    pub in_source: BTreeMap<String, String>,
     /// The same: where the instruction is in the source, as far as debug information says.
     pub places: BTreeMap<u32, SourcePlace>,
     /// Where the function is in the source.
     pub place: Option<SourcePlace>,
+    /// What the source calls the function, where its front end writes another name: `list::push`.
+    pub function: Option<String>,
 }
 
 /// What optimising many functions gave.
