@@ -7,6 +7,8 @@ FOLDER has truth.csv (name,source,target,..) of files of MLIR, LLVM IR (`scripts
 those), CLIF or our own text. `validate --certificate` writes a certificate for each function that it proves; `--check-
 certificate` must accept it, with the precondition of the verdict.
 
+All functions of a pair of files are checked at once, each against a change of its own.
+
 Then COUNT of each reason (by sequence, by cells, by order) meet another second version, with one number or operator
 changed, and must be rejected. What a certificate claims is that the versions do the same if a condition holds, so one that
 is accepted is right where `validate` proves the changed pair, too, under the same condition; such pairs are counted apart.
@@ -235,6 +237,9 @@ def changed(text, function, rng):
     return f'{word} -> {other}', text[:at] + other + text[at + len(word):]
 
 
+Genuine = collections.namedtuple('Genuine', 'reason name files function certificate outside')
+
+
 def reason_of(certificate):
     return name_of(certificate['cases'][0]['reason'])
 
@@ -243,16 +248,21 @@ def main():
     folder, rewright = sys.argv[1], sys.argv[2]
     rng = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 1000
-    genuine, failed, without, reasons = [], [], [], collections.Counter()
+    genuine_ones, failed, without, reasons, found_in = [], [], [], collections.Counter(), {}
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, 'certificate.json')
 
-        def check(files):
-            """What is said of each function."""
+        def check(files, certificates):
+            """What is said of each function of these certificates; None where the files are no programs."""
+            with open(path, 'w') as file:
+                json.dump({**found_in, 'functions': certificates}, file)
             done = subprocess.run([rewright, 'validate', *files, '--check-certificate', path],
                                   capture_output=True, text=True)
+            if done.returncode not in (0, 1):
+                return None
+            functions = {certificate['function'] for certificate in certificates}
             said = dict(line.split(': ', 1) for line in done.stdout.splitlines() if ': ' in line)
-            return collections.defaultdict(lambda: f'{done.returncode} {done.stderr.strip()[:300]}', said)
+            return {function: line for function, line in said.items() if function in functions}
 
         for row in csv.DictReader(open(os.path.join(folder, 'truth.csv'))):
             files = [os.path.join(folder, row['source']), os.path.join(folder, row['target'])]
@@ -262,7 +272,8 @@ def main():
             found = json.load(open(path)) if os.path.exists(path) else {'functions': []}
             verdicts = json.loads(done.stdout)['functions'] if done.stdout else []
             certificates = {certificate['function']: certificate for certificate in found['functions']}
-            checked = check(files) if certificates else {}
+            found_in = {key: value for key, value in found.items() if key != 'functions'} or found_in
+            checked = (check(files, list(certificates.values())) if certificates else None) or {}
             for said in verdicts:
                 function = said['function']
                 if said['verdict'] != 'proved' or said.get('tier') == 'same':
@@ -273,14 +284,14 @@ def main():
                     continue
                 condition = said.get('precondition')
                 wanted = f'accepted if {condition}' if condition else 'accepted'
-                line = checked[function]
+                line = checked.get(function, 'nothing is said of it')
                 if line != wanted:
                     failed.append((row['name'], f'{function}: {line} (proved: {condition})'))
                     continue
                 reason = reason_of(certificates[function])
                 reasons[reason] += 1
                 outside = said.get('outside', {}).get('input', {}).get('sizes')
-                genuine.append((reason, row['name'], files, {**found, 'functions': [certificates[function]]}, outside))
+                genuine_ones.append(Genuine(reason, row['name'], files, function, certificates[function], outside))
             if os.path.exists(path):
                 os.remove(path)
         accepted = ', '.join(f'{number} by {reason}' for reason, number in sorted(reasons.items()))
@@ -290,66 +301,91 @@ def main():
             print(f'  {name}: {said}', flush=True)
         kinds, accepted = collections.Counter(), 0
 
-        def keep(name, kind, line):
+        def keep(name, files, found, kind, line):
+            nonlocal accepted
+            accepted += 1
             print(f'NOT REJECTED {name}: {kind}: {line}', flush=True)
-            shutil.copy(path, os.path.join(tempfile.gettempdir(), f'not-rejected-{accepted}.json'))
+            kept = os.path.join(tempfile.gettempdir(), f'not-rejected-{accepted}')
+            with open(kept + '.json', 'w') as file:
+                json.dump(found, file)
+            shutil.copy(files[1], kept + os.path.splitext(files[1])[1])
 
-        for wanted in sorted(reasons):
-            of_kind, left = [g for g in genuine if g[0] == wanted], count
-            for _ in range(count * 20):
-                reason, name, files, found, _ = rng.choice(of_kind)
-                function = found['functions'][0]['function']
-                made = changed(open(files[1]).read(), function, rng)
-                if made is None:
+        def judged(name, files, of_file, changes):
+            """Checks certificates of a file against a second version with these changes, by function."""
+            other = [files[0], os.path.join(scratch, 'changed' + os.path.splitext(files[1])[1])]
+            text, whats = open(files[1]).read(), {}
+            for genuine in of_file:
+                made = changed(text, genuine.function, changes)
+                if made is not None:
+                    whats[genuine.function], text = made
+            with open(other[1], 'w') as file:
+                file.write(text)
+            certificates = [genuine.certificate for genuine in of_file if genuine.function in whats]
+            said, verdicts = check(other, certificates), None
+            if said is None:
+                # It is no program any more. One change alone may be.
+                return sum(judged(name, files, [genuine], changes) for genuine in of_file) if len(of_file) > 1 else 0
+            for genuine in of_file:
+                function, line = genuine.function, said.get(genuine.function)
+                if function not in whats or line is None:
                     continue
-                other = [files[0], os.path.join(scratch, 'changed' + os.path.splitext(files[1])[1])]
-                with open(other[1], 'w') as file:
-                    file.write(made[1])
-                with open(path, 'w') as file:
-                    json.dump(found, file)
-                line = check(other)[function]
-                if line.startswith('2 '):
-                    continue  # It is no program any more.
-                left -= 1
-                kinds[f'{reason}: another version'] += 1
-                if line.startswith('accepted'):
+                kinds[f'{genuine.reason}: another version'] += 1
+                note(genuine.reason, line)
+                if not line.startswith('accepted'):
+                    continue
+                if verdicts is None:
                     how = ['--method', 'nests'] if other[1].endswith('.ll') else []
                     done = subprocess.run([rewright, 'validate', *other, *how, '--format', 'json'],
                                           capture_output=True, text=True)
-                    of = [v for v in json.loads(done.stdout)['functions'] if v['function'] == function]
-                    condition = of[0].get('precondition') if of else None
-                    # Functions that are one text are not listed.
-                    if not of or (of[0]['verdict'] == 'proved' and line in ('accepted', f'accepted if {condition}')):
-                        kinds[f'{reason}: another version that does the same'] += 1
-                    else:
-                        accepted += 1
-                        keep(name, f'another version: {made[0]}', line)
-                        shutil.copy(other[1], os.path.join(tempfile.gettempdir(), f'not-rejected-{accepted}' +
-                                                           os.path.splitext(other[1])[1]))
-                if left == 0:
+                    verdicts = {v['function']: v for v in json.loads(done.stdout)['functions']}
+                verdict = verdicts.get(function)
+                condition = verdict and verdict.get('precondition')
+                # Functions that are one text are not listed.
+                if not verdict or (verdict['verdict'] == 'proved' and line in ('accepted', f'accepted if {condition}')):
+                    kinds[f'{genuine.reason}: another version that does the same'] += 1
+                else:
+                    keep(name, other, {**found_in, 'functions': [genuine.certificate]}, f'another version: {whats[function]}', line)
+            return len(whats)
+
+        def note(reason, line):
+            # That says nothing of what was claimed.
+            if re.search(r'are spent|resource', line):
+                kinds[f'{reason}: rejected for lack of steps'] += 1
+
+        def batch(wanted):
+            """A file, and what is accepted of it for one reason: all of that is checked at once."""
+            files = rng.choice([genuine for genuine in genuine_ones if genuine.reason == wanted]).files
+            return files, [genuine for genuine in genuine_ones if genuine.reason == wanted and genuine.files == files]
+
+        for wanted in sorted(reasons):
+            left = count
+            for _ in range(count * 20):
+                files, of_file = batch(wanted)
+                left -= judged(of_file[0].name, files, of_file[:left], rng)
+                if left <= 0:
                     break
         for wanted in sorted(reasons):
-            of_kind, left = [g for g in genuine if g[0] == wanted], count
-            for _ in range(count * 200):
-                reason, name, files, found, outside = rng.choice(of_kind)
-                certificate = found['functions'][0]
-                made = of_all(certificate, rng) if rng.random() < 0.2 else None
-                if made is None and reason == 'sequence':
-                    made = corrupted(certificate, rng, outside)
-                elif made is None:
-                    made = corrupted_reason(certificate, rng)
-                if made is None:
-                    continue
-                kind, certificate = made
-                with open(path, 'w') as file:
-                    json.dump({**found, 'functions': [certificate]}, file)
-                line = check(files)[certificate['function']]
-                kinds[f'{reason}: {kind}'] += 1
-                left -= 1
-                if not line.startswith('not accepted: '):
-                    accepted += 1
-                    keep(name, kind, line)
-                if left == 0:
+            left = count
+            for _ in range(count * 20):
+                files, of_file = batch(wanted)
+                made = {}
+                for genuine in of_file[:left]:
+                    one = of_all(genuine.certificate, rng) if rng.random() < 0.2 else None
+                    if one is None and wanted == 'sequence':
+                        one = corrupted(genuine.certificate, rng, genuine.outside)
+                    elif one is None:
+                        one = corrupted_reason(genuine.certificate, rng)
+                    if one is not None:
+                        made[genuine.function] = one
+                said = check(files, [certificate for _, certificate in made.values()]) if made else {}
+                for function, (kind, certificate) in made.items():
+                    line = (said or {}).get(function, '')
+                    kinds[f'{wanted}: {kind}'] += 1
+                    note(wanted, line)
+                    if not line.startswith('not accepted: '):
+                        keep(of_file[0].name, files, {**found_in, 'functions': [certificate]}, kind, line)
+                left -= len(made)
+                if left <= 0:
                     break
     print(f'{sum(kinds.values())} corrupted certificates: {accepted} not rejected')
     for kind, number in sorted(kinds.items()):

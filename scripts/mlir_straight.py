@@ -88,8 +88,8 @@ class Code:
         self.f.vars_at = {'x': self.pick(ty, last=self.shape in ('chain', 'once')), 'y': self.pick(ty), 'z': self.pick(ty),
                           'c': self.pick('i1'), 'd': self.pick('i1')}
         if wrong:
-            # Not the same as x, nor as each other, by whatever these are computed.
-            self.f.vars_at.update(y=self.argument(ty), z=self.argument(ty))
+            # Computed values may be the same, or always 0, and then nothing is wrong.
+            self.f.vars_at.update({name: self.argument(ty) for name in 'xyz'})
         value = self.f.value(forms[self.column], out)
         # Values do not end in few: what is 0, or all bits, whatever it is made of tells nothing apart.
         if self.shape != 'floats' and self.shape not in BARE and out == ty:

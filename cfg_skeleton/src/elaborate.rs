@@ -327,7 +327,7 @@ impl Emitter<'_> {
         let inst = self.out.append(block, kind, &args, &types);
         let original = self.originals.instruction(self.view.node_class[id.index()], id, block);
         // Whatever is executed in place of a statement came from it.
-        self.out.insts[inst.index()].origin = match self.resolution.site_of(class) {
+        self.out.insts[inst.index()].origin = match self.resolution.stands_for(class, node) {
             Some(site) => self.f.inst(self.skeleton.statement(site).inst).origin,
             None => original.and_then(|inst| inst.origin),
         };

@@ -11,6 +11,7 @@ pub mod cfg;
 pub mod cleanup;
 mod definitions;
 pub mod dominance;
+pub mod frequencies;
 pub(crate) mod frontier;
 pub mod infer;
 pub mod inline;
@@ -19,6 +20,7 @@ pub mod layout;
 mod loops;
 pub mod normalise;
 pub mod parse;
+pub mod shares;
 pub mod specialise;
 pub mod text;
 pub mod trip_count;
@@ -134,6 +136,9 @@ pub struct Counts {
     pub trips: Option<u64>,
     /// Executions per call of the function, in units of [`cfg::FREQUENCY_ONE`], as a profile says.
     pub executions: Option<u64>,
+    /// The part of the calls of the function in which control comes there, as arms of branches share what these are
+    /// executed ([`shares`]), in units of 1 / [`cfg::SHARE_ONE`]; loops multiply it.
+    pub share: Option<u32>,
 }
 
 /// A control-flow edge, named by where it leaves from.

@@ -50,6 +50,7 @@ mod sizes;
 mod statements;
 mod substitute;
 mod trace;
+mod updates;
 pub mod value;
 mod writers;
 
@@ -114,7 +115,7 @@ pub struct Reduction {
     pub line: Line,
 }
 
-/// Operations that give the same in each order. Sums and products of floats do not.
+/// Operations on integers that give the same in each order. Sums and products of floats do not.
 const IN_ANY_ORDER: [&str; 9] = [
     "arith.addi",
     "arith.muli",
@@ -132,6 +133,20 @@ impl Reduction {
     #[must_use]
     pub fn is_free(&self) -> bool {
         self.by.as_ref().is_some_and(|by| IN_ANY_ORDER.contains(&by.as_str()))
+    }
+}
+
+impl value::Operation {
+    /// By which operation, one that gives the same in each order, it combines one of its two operands with the other one: a
+    /// difference adds to the first. There is none with flags, some of which the partial results of one order may break.
+    #[must_use]
+    pub fn combines(&self, operand: usize) -> Option<&str> {
+        let is_plain = self.flags.is_empty() && self.operands.len() == 2;
+        match self.name.as_str() {
+            _ if !is_plain => None,
+            "arith.subi" => (operand == 0).then_some("arith.addi"),
+            name => IN_ANY_ORDER.contains(&name).then_some(name),
+        }
     }
 }
 

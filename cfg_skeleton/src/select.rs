@@ -20,6 +20,7 @@ mod greedy;
 mod ilp;
 mod keep_placement;
 mod memory_plan;
+mod moves;
 mod options;
 mod original;
 mod pass;
@@ -41,18 +42,22 @@ mod writes;
 pub(crate) use calls::{executed, executed_at};
 pub use cost_model::{COST_SCALE, CostModel, Execution, Prices};
 pub use error::SelectError;
+pub use moves::{moved, relaxed};
 pub use options::{Budget, Options, Registers};
 pub(crate) use recurrence::Recurrence;
 pub use report::{Effort, Ran, Refused, SelectionReport};
 pub use rewright_extract::{Ended, Highs, Method, Solver, Status};
-pub use selection::{Def, Selection, StatementChoice, relaxed};
+pub use selection::{Def, Selection, StatementChoice};
 pub use validate::{Violation, validate};
 
 use crate::Saturated;
+use crate::skeleton::SiteId;
 use check_identity::CheckIdentities;
 use choices::Choices;
+use moves::Moves;
 use pass::{Pass, PassState};
 use segments::SegmentTree;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Chooses the cheapest program that it finds. What comes back has passed [`fn@validate`].
@@ -70,28 +75,48 @@ pub fn select(given: Saturated, options: &Options) -> Result<SelectionReport, Se
     let tree = SegmentTree::new(skeleton, cfg);
     let mut keys = CheckIdentities::new(skeleton, view, universe);
     let mut kept = vec![false; skeleton.statements.len()];
+    let mut all_move = true;
     loop {
         let choices = choices(given, options, &tree, &mut keys, &mut kept);
-        let report = checked(given, options, &choices)?;
-        let unreleased = releases::unreleased(given, &report.selection);
-        if unreleased.is_empty() {
-            return Ok(report);
+        match checked(given, options, &choices)? {
+            ControlFlow::Break(mut report) => {
+                if !all_move {
+                    report.selection.status = Status::Greedy;
+                }
+                return Ok(report);
+            }
+            ControlFlow::Continue(sites) => {
+                all_move &= !sites.iter().any(|site| choices.moves.moves(*site));
+                sites.into_iter().for_each(|site| kept[site.index()] = true);
+            }
         }
-        unreleased.into_iter().for_each(|site| kept[site.index()] = true);
     }
 }
 
-/// Runs the passes, without the last ones where the validator refuses what comes out.
-fn checked(given: Saturated, options: &Options, choices: &Choices) -> Result<SelectionReport, SelectError> {
+/// Runs the passes, without the last ones where the validator refuses what comes out. Or says which statements are to
+/// stay in their places.
+fn checked(
+    given: Saturated,
+    options: &Options,
+    choices: &Choices,
+) -> Result<ControlFlow<SelectionReport, Vec<SiteId>>, SelectError> {
     let passes = line(options);
     // A violation is a bug in a pass. Those before it do not know it.
     let mut refused = None;
     for end in (1..=passes.len()).rev() {
         let report = run(choices, options, &passes[..end])?;
+        let repeated = choices.moves.repeated(choices.tree, &report.selection);
+        if !repeated.is_empty() {
+            return Ok(ControlFlow::Continue(repeated));
+        }
         let violations = validate::check(given, &options.cost, &report.selection);
         if violations.is_empty() {
             debug_assert!(refused.is_none(), "{refused:?}");
-            return Ok(SelectionReport { refused, ..report });
+            let unreleased = releases::unreleased(given, &report.selection);
+            return Ok(match unreleased.is_empty() {
+                true => ControlFlow::Break(SelectionReport { refused, ..report }),
+                false => ControlFlow::Continue(unreleased),
+            });
         }
         refused = Some(Refused { pass: passes[end - 1].name(), violations });
     }
@@ -134,7 +159,7 @@ fn run(choices: &Choices, options: &Options, passes: &[&dyn Pass]) -> Result<Sel
 const PLANS: u32 = 4;
 
 /// Plans states and finds what there is to choose from; drops fewer writes (all but those in `kept`) until every demand
-/// can be met.
+/// can be met. Statements in `kept` do not move.
 fn choices<'a>(
     given: Saturated<'a>,
     options: &'a Options,
@@ -145,7 +170,7 @@ fn choices<'a>(
     let mut round = 0;
     loop {
         let plan = memory_plan::plan(given, tree, keys, kept);
-        let found = Choices::new(given, tree, keys, &options.cost, &options.unavailable, plan);
+        let found = Choices::new(given, tree, keys, &options.cost, &options.unavailable, plan, Moves::new(given, kept));
         let missing = if round == PLANS { vec![] } else { found.missing() };
         if missing.is_empty() {
             return found;

@@ -1,4 +1,4 @@
-//! What is said of two versions of a function, whatever language they are written in, and of many together.
+//! Verdicts on two versions of a function, whatever language they are written in, and on many together.
 //!
 //! * `proved`: whatever the second version may do, the first one may do as well, or is undefined (if a precondition
 //!   holds, where one is named; under the assumptions that are named);
@@ -127,7 +127,7 @@ impl Evidence {
     }
 }
 
-/// What is said of one pair.
+/// The verdict on one pair.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Verdict {

@@ -175,7 +175,8 @@ fn checked(
     evidence(&mut checker);
     let resolved = checker.resolved.take().map(RefCell::into_inner);
     let index = resolved.map(|resolved| occurrences::index(&checker, files, &resolved)).unwrap_or_default();
-    let Checker { program, mut diagnostics, .. } = checker;
+    let Checker { mut program, mut diagnostics, op_spans, type_spans, .. } = checker;
+    (program.declared, program.declared_types) = (op_spans, type_spans);
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
     (program, grouped::merge(files, diagnostics), index)
 }

@@ -80,6 +80,16 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// An item as [`Self::item`] gives it, behind the doc comments and attributes above it.
+    pub fn documented_item(&self, span: Span) -> String {
+        let Some((_, text)) = self.files.get(span.file as usize) else { return String::new() };
+        let start = text.floor_char_boundary(span.start as usize);
+        let begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let above = text[..begin].lines().rev().map(str::trim);
+        let above: Vec<&str> = above.take_while(|line| line.starts_with("///") || line.starts_with('@')).collect();
+        above.into_iter().rev().map(|line| format!("{line}\n")).collect::<String>() + &self.item(span)
+    }
+
     /// The item that begins on the line of a span, as it is written: that line and the ones below it that are
     /// indented deeper, and a brace that closes them, without their common indentation.
     pub fn item(&self, span: Span) -> String {

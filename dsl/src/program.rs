@@ -40,6 +40,10 @@ pub struct Program {
     /// How values of types without machine representation are made and told apart, where packs say it.
     #[serde(with = "stored::map")]
     pub samples: IndexMap<TypeDeclId, Sample>,
+    /// The place of each operation's name in its declaration, by its id.
+    pub declared: Vec<Span>,
+    /// The place of each declared type's name, by its id.
+    pub declared_types: Vec<Span>,
     /// The place of each `@link`.
     #[serde(with = "stored::map")]
     pub links: IndexMap<OpId, Span>,
@@ -464,6 +468,12 @@ impl Program {
     /// If the id is another program's.
     pub fn rule(&self, id: RuleId) -> &Rule {
         &self.rules[id.0 as usize]
+    }
+
+    /// `mine.rw:4`: where an operation is declared; `None` for one that no pack declares.
+    pub fn declaration(&self, op: OpId) -> Option<String> {
+        let place = self.sources.place(*self.declared.get(op.0 as usize)?);
+        Some(format!("{}:{}", place.file, place.line))
     }
 
     /// The name that a front end spells an operation with, looked up: `names("clif")["iadd"]`.

@@ -39,8 +39,8 @@ expect after.ir spread ' = \(trace\|det\)' 0
 expect after.ir apart ' = \(total\|multiplied\)' 0
 expect after.ir apart ' = \(trace\|det\)' 2
 
-echo "== The same values, but for 1e-6 of each: least, largest and sum of the eigenvalues of 200 x 200; trace and"
-echo "   determinant of 6 x 6"
+echo "== The same values, but for 1e-6 of each: least, largest and sum of the eigenvalues of 200 x 200; least one,"
+echo "   trace and determinant of 6 x 6"
 # The two methods round otherwise.
 for call in "product_values 200" "basis_values 200" "trace_and_determinant 6"; do
     # shellcheck disable=SC2086

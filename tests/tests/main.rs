@@ -15,6 +15,7 @@ mod loop_ends;
 mod loops;
 mod match_blocks;
 mod merges;
+mod moving_statements;
 mod negative_stories;
 mod overloads;
 mod packs;

@@ -51,6 +51,12 @@ impl Effects {
         self.writes.is_empty() && self.allocates.is_empty() && !self.io && !self.diverges
     }
 
+    /// Allocates, and does nothing else: what it gives is a new object, which its operands determine as a value. So it may
+    /// be executed elsewhere, once at most for each time, or not at all where nobody needs the object.
+    pub fn only_allocates(&self) -> bool {
+        !self.allocates.is_empty() && Effects { allocates: vec![], ..self.clone() }.is_pure()
+    }
+
     /// Reads or writes memory.
     pub fn accesses_memory(&self) -> bool {
         !self.reads.is_empty() || !self.writes.is_empty()

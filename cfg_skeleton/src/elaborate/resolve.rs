@@ -8,6 +8,7 @@ use crate::ir::{BlockId, Cfg, Function, InstKind};
 use crate::select::{Def, Recurrence, Selection, StatementChoice, executed, executed_at};
 use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::{Model, Ty, Universe};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 /// Where a use takes its value from.
@@ -47,6 +48,8 @@ pub(super) struct Resolution<'a> {
     skeleton: &'a Skeleton,
     view: &'a EGraphView,
     f: &'a Function,
+    /// Statements at sites, by the states that stand for these.
+    sites: FxHashMap<ClassId, SiteId>,
     /// Sorted by segment, then class.
     pub(super) defs: Vec<(SegmentId, ClassId, Def)>,
     /// By segment: the first of its definitions; one more at the end.
@@ -93,11 +96,16 @@ impl<'a> Resolution<'a> {
         for i in 0..segments {
             first[i + 1] += first[i];
         }
+        let sites = skeleton.statements.iter().enumerate().filter_map(|(n, statement)| match statement.kind {
+            StatementKind::Call { site, .. } => Some((view.class_of(site), SiteId(n as u32))),
+            _ => None,
+        });
         let mut resolution = Resolution {
             universe,
             skeleton,
             view,
             f,
+            sites: sites.collect(),
             first,
             params: skeleton.blocks.iter().map(|b| vec![None; b.params.len()]).collect(),
             uses: vec![Uses::new(); defs.len()],
@@ -135,6 +143,13 @@ impl<'a> Resolution<'a> {
         executed_at(self.view, class)
     }
 
+    /// The statement in whose place a node is executed, if it is: at its site, or elsewhere where it only allocates.
+    pub(super) fn stands_for(&self, class: ClassId, node: &Node<ClassId>) -> Option<SiteId> {
+        let only_allocates = matches!(node.head, Head::Op(op) if self.universe.ops.get(op).effects.only_allocates());
+        let moved = || node.children.last().filter(|_| only_allocates).and_then(|state| self.sites.get(state).copied());
+        self.site_of(class).or_else(moved)
+    }
+
     /// Numbers of the definitions in a segment.
     pub(super) fn in_segment(&self, segment: SegmentId) -> std::ops::Range<u32> {
         self.first[segment.index()]..self.first[segment.index() + 1]
@@ -164,7 +179,9 @@ impl<'a> Resolution<'a> {
                     Some(Node { head: Head::Op(op), .. }) => {
                         let op = self.universe.ops.get(*op);
                         let at_site = self.site_of(*class).is_some();
-                        if op.is_for_matching() || (op.is_sited() || op.gives_state()) != at_site {
+                        let has_place = op.is_sited() || op.gives_state();
+                        let moves = op.effects.only_allocates();
+                        if op.is_for_matching() || has_place != at_site && !moves {
                             return Err(ElaborateError::NotComputed(*node));
                         }
                     }

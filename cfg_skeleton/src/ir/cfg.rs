@@ -12,6 +12,9 @@ use super::{BlockId, Counts, EdgeId, Function};
 /// What a block weighs that is executed once per call: weights count in sixteenths.
 pub const FREQUENCY_ONE: u64 = 16;
 
+/// The share of a block that is executed whenever its function is, but for loops ([`Counts::share`]).
+pub const SHARE_ONE: u64 = 1 << 30;
+
 /// Frequencies stop growing at this many executions per call, and so do the iterations of one loop.
 pub const MAX_EXECUTIONS: u64 = 100_000;
 
@@ -54,6 +57,8 @@ pub struct Cfg {
     /// By block: marked as rarely executed, or executed only together with one that is.
     cold: Vec<bool>,
     counts: Vec<Counts>,
+    /// Does anything say how arms share executions?
+    arms_share: bool,
     weighing: Weighing,
 }
 
@@ -110,7 +115,8 @@ impl Cfg {
             true => cold_blocks(function, &dominators, &post_dominators),
             false => vec![false; n],
         };
-        let counts = function.blocks.iter().map(|b| b.counts).collect();
+        let counts: Vec<Counts> = function.blocks.iter().map(|b| b.counts).collect();
+        let arms_share = counts.iter().any(|counts| counts.share.is_some() || counts.executions.is_some());
         let weighing = Weighing::default();
         Cfg {
             reverse_post_order,
@@ -122,6 +128,7 @@ impl Cfg {
             forest,
             cold,
             counts,
+            arms_share,
             weighing,
         }
     }
@@ -260,8 +267,8 @@ impl Cfg {
     /// zero when unreachable, else at least 1.
     ///
     /// Where they have been counted, they are what was counted. Else each enclosing loop multiplies them by its
-    /// iterations, and a block that is marked as rarely executed, or all of whose executions lead to or come from one
-    /// that is, has a sixteenth.
+    /// iterations, a block that has a share of what the branches above it are executed has that part, and a block that is
+    /// marked as rarely executed, or all of whose executions lead to or come from one that is, has a sixteenth.
     pub fn frequency(&self, block: BlockId) -> u64 {
         if !self.is_reachable(block) {
             return 0;
@@ -270,8 +277,13 @@ impl Cfg {
             Weighing::Executions { per_loop } => match self.counts[block.index()].executions {
                 Some(counted) => counted.clamp(1, MAX_EXECUTIONS * FREQUENCY_ONE),
                 None => {
-                    self.assumed_executions(block, per_loop) * FREQUENCY_ONE
-                        / if self.is_cold(block) { COLD } else { 1 }
+                    let assumed = self.assumed_executions(block, per_loop) * FREQUENCY_ONE;
+                    let shared = match self.counts[block.index()].share {
+                        // Rounded up, so that all arms together are never rarer than their branch.
+                        Some(share) => (assumed * u64::from(share)).div_ceil(SHARE_ONE),
+                        None => assumed,
+                    };
+                    (shared / if self.is_cold(block) { COLD } else { 1 }).max(1)
                 }
             },
             Weighing::Occurrences => (OCCURRENCE + u64::from(self.depth(block))).min(MAX_EXECUTIONS) * FREQUENCY_ONE,
@@ -293,11 +305,18 @@ impl Cfg {
     /// What an edge weighs: as the block that it leaves, unless the one that it enters is known to be rarer.
     pub fn edge_frequency(&self, from: BlockId, to: BlockId) -> u64 {
         let frequency = self.frequency(from);
-        let known = self.is_cold(to) || self.counts[to.index()].executions.is_some();
+        let counts = self.counts[to.index()];
+        let known = self.is_cold(to) || counts.executions.is_some() || counts.share.is_some();
         if known { frequency.min(self.frequency(to)) } else { frequency }
     }
 
-    fn is_cold(&self, block: BlockId) -> bool {
+    /// Do arms of branches cost together what their branch does, as shares or a profile say?
+    pub fn arms_share(&self) -> bool {
+        self.arms_share
+    }
+
+    /// Is it marked as rarely executed, or executed only together with one that is?
+    pub(crate) fn is_cold(&self, block: BlockId) -> bool {
         self.cold[block.index()]
     }
 }

@@ -8,7 +8,7 @@
 //! **Invariant**: a verified caller stays verified. Nothing here decides what is worth it but for sizes: recursion is
 //! never followed ([`super::calls::CallGraph`]).
 
-use super::cfg::FREQUENCY_ONE;
+use super::cfg::{FREQUENCY_ONE, SHARE_ONE};
 use super::{Block, BlockId, Counts, Edge, EdgeArg, Function, Inst, InstId, InstKind, RegionId, Terminator, Value};
 use rewright_typeprop::OpId;
 use smallvec::SmallVec;
@@ -69,7 +69,7 @@ fn is_inlinable(f: &Function) -> bool {
 fn put_in_place(f: &mut Function, block: BlockId, at: usize, callee: &Function) -> BlockId {
     let call = f.blocks[block.index()].insts[at];
     let Inst { args, results, .. } = f.inst(call).clone();
-    let Block { cold, counts: Counts { executions, .. }, .. } = *f.block(block);
+    let Block { cold, counts: Counts { executions, share, .. }, .. } = *f.block(block);
     let rest = f.blocks[block.index()].insts.split_off(at + 1);
     f.blocks[block.index()].insts.pop();
     let term = std::mem::replace(&mut f.blocks[block.index()].term, Terminator::Trap { code: 0 });
@@ -79,7 +79,7 @@ fn put_in_place(f: &mut Function, block: BlockId, at: usize, callee: &Function) 
         insts: rest,
         term,
         cold,
-        counts: Counts { trips: None, executions },
+        counts: Counts { trips: None, executions, share },
         must_progress: false,
     });
     let regions: Vec<RegionId> = callee
@@ -93,6 +93,7 @@ fn put_in_place(f: &mut Function, block: BlockId, at: usize, callee: &Function) 
         blocks: vec![None; callee.blocks.len()],
         regions,
         executions,
+        share,
         next,
         f,
         callee,
@@ -120,6 +121,14 @@ fn region(f: &mut Function, name: &str) -> usize {
     )
 }
 
+/// A share of a share; what has none has all.
+fn part_of(share: Option<u32>, whole: Option<u32>) -> Option<u32> {
+    match (share, whole) {
+        (Some(share), Some(whole)) => Some((u64::from(share) * u64::from(whole) / SHARE_ONE).max(1) as u32),
+        (share, whole) => share.or(whole),
+    }
+}
+
 struct Copy<'a> {
     f: &'a mut Function,
     callee: &'a Function,
@@ -128,6 +137,7 @@ struct Copy<'a> {
     regions: Vec<RegionId>,
     /// Of the call.
     executions: Option<u64>,
+    share: Option<u32>,
     /// Where returns go.
     next: BlockId,
 }
@@ -147,7 +157,8 @@ impl Copy<'_> {
             let term = Terminator::Trap { code: 0 };
             let per_call = data.counts.executions.zip(self.executions);
             let executions = per_call.map(|(here, calls)| here.saturating_mul(calls) / FREQUENCY_ONE);
-            let counts = Counts { executions, ..data.counts };
+            let share = part_of(data.counts.share, self.share);
+            let counts = Counts { executions, share, ..data.counts };
             let Block { cold, must_progress, .. } = *data;
             self.f.blocks.push(Block { params, insts: vec![], term, cold, counts, must_progress });
             self.blocks[b.index()] = Some(id);

@@ -86,7 +86,9 @@ fn gather(function: &mut Function, new: BlockId, target: BlockId, edges: &[EdgeI
     let args = params.iter().map(|p| EdgeArg::Value(*p)).collect();
     let cold = edges.iter().all(|e| function.block(e.from).cold);
     let executions = edges.iter().map(|e| edge_executions(function, e.from, target)).sum();
-    let counts = Counts { trips: None, executions };
+    let shares = edges.iter().map(|e| edge_share(function, e.from, target, 1).map(u64::from));
+    let share = shares.sum::<Option<u64>>().and_then(|sum| at_most(sum, function.block(target).counts.share));
+    let counts = Counts { trips: None, executions, share };
     let term = Terminator::Jump(Edge { target, args });
     function.blocks[new.index()] = Block { params, insts: vec![], term, cold, counts, must_progress: false };
     for e in edges {
@@ -101,6 +103,29 @@ fn edge_executions(function: &Function, from: BlockId, to: BlockId) -> Option<u6
     Some(from?.min(to?))
 }
 
+/// The share of so many of the edges that leave a block for another one.
+fn edge_share(function: &Function, from: BlockId, to: BlockId, edges: usize) -> Option<u32> {
+    let block = function.block(from);
+    let (all, share) = (block.term.edges().len().max(1), u64::from(block.counts.share?));
+    at_most(share * edges as u64 / all as u64, function.block(to).counts.share)
+}
+
+/// By slot: the share of all edges of a block that are equal to that one.
+fn edge_shares(function: &Function, from: BlockId) -> Vec<Option<u32>> {
+    let block = function.block(from);
+    let edges = block.term.edges();
+    let share = |edge: &&Edge| {
+        block.counts.share?;
+        edge_share(function, from, edge.target, edges.iter().filter(|other| *other == edge).count())
+    };
+    edges.iter().map(share).collect()
+}
+
+/// A share, no larger than that of the block that it is of.
+fn at_most(share: u64, whole: Option<u32>) -> Option<u32> {
+    whole.map(|whole| share.clamp(1, u64::from(whole)) as u32)
+}
+
 fn split_critical_edges(function: &mut Function, cfg: &Cfg) -> bool {
     let mut insertions = Insertions { before: vec![] };
     for from in cfg.reverse_post_order() {
@@ -109,11 +134,12 @@ fn split_critical_edges(function: &mut Function, cfg: &Cfg) -> bool {
             continue;
         }
         let from_cold = block.cold;
+        let shares = edge_shares(function, *from);
         let critical = |e: &Edge| cfg.predecessors(e.target).len() > 1;
         let mut term = std::mem::replace(&mut function.blocks[from.index()].term, Terminator::Trap { code: 0 });
         // Equal edges of one switch share their block: still no other block enters it.
         let mut made: Vec<(Edge, BlockId)> = vec![];
-        for edge in term.edges_mut() {
+        for (edge, share) in term.edges_mut().into_iter().zip(shares) {
             if !critical(edge) {
                 continue;
             }
@@ -124,7 +150,8 @@ fn split_critical_edges(function: &mut Function, cfg: &Cfg) -> bool {
                 made.push((edge.clone(), new));
                 let cold = from_cold || function.block(edge.target).cold;
                 let jump = Terminator::Jump(edge.clone());
-                let counts = Counts { trips: None, executions: edge_executions(function, *from, edge.target) };
+                let executions = edge_executions(function, *from, edge.target);
+                let counts = Counts { trips: None, executions, share };
                 let split = Block { params: vec![], insts: vec![], term: jump, cold, counts, must_progress: false };
                 function.blocks[new.index()] = split;
                 new

@@ -4,8 +4,8 @@
 //! verified.
 
 use super::cleanup::cleanup;
+use super::frequencies::note_frequencies;
 use super::parse::{self, ParseError};
-use super::trip_count::note_trips;
 use super::verify::{Defect, verify};
 use super::{Function, Inst, InstId, InstKind};
 use rewright_typeprop::{Constant, Ty, Universe};
@@ -109,7 +109,7 @@ pub fn specialise(
         return Err(SpecialiseError::Unfit(error.defect));
     }
     cleanup(&mut f, universe);
-    note_trips(&mut f, universe);
+    note_frequencies(&mut f, universe);
     Ok(f)
 }
 

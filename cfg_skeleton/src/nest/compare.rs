@@ -18,6 +18,7 @@ use super::normal::{Normal, normal};
 use super::predicate::{Conjunction, Decider};
 use super::same::Same;
 use super::sizes::{self, Bounds};
+use super::updates::may_update;
 use super::{ArrayKind, Item, Line, Names, Nest, Pool, ValueId, Var, contained, order, overflow};
 use rustc_hash::FxHashMap;
 
@@ -166,7 +167,7 @@ impl<'a> Comparison<'a> {
             },
         };
         if self.overlapping().is_none()
-            && self.is_deep()
+            && (self.is_deep() || may_update(self.pool, &self.before.items))
             && let Ok(shown) = self.by_order(&left, &right, &failing)
         {
             return self.confirmed(shown);

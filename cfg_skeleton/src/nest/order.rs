@@ -3,7 +3,9 @@
 //! Each statement of the second program is one of the first ([`super::matching`]), and each instance of the first is
 //! an instance of exactly one statement of the second. Where one instance writes what another one reads or writes, they
 //! come in one order in both programs; so do calls, which may do anything to what they can see. Then each instance
-//! reads what it reads in the first program, by induction over the second one's execution, and writes the same.
+//! reads what it reads in the first program, by induction over the second one's execution, and writes the same. Statements
+//! that combine a cell with values by one operation ([`super::updates`]) may change their order: what else reads or writes
+//! the cell comes after the same of them.
 //!
 //! Subscripts may be data: two that are data may be equal. Bounds may be data that nothing writes.
 
@@ -15,6 +17,7 @@ use super::equal::{Failure, SPENT};
 use super::matching::{Match, Matcher, equal_points};
 use super::predicate::{Conjunction, Decider, without};
 use super::statements::{Action, Statement, Statements};
+use super::updates::{Update, updates};
 use super::value::{Pool, Value, ValueId, may_be_poison};
 use super::writers::{FEW_CANDIDATES, Reading, guesses};
 use super::{ArrayId, ArrayKind, Line, LoadId, Nest};
@@ -36,6 +39,8 @@ pub(super) struct Order<'a> {
     matches: Vec<Match>,
     /// Where the second program executes each statement of the first.
     found: Vec<Vec<Instance>>,
+    /// Statements of both programs that combine their cells with values.
+    updates: [Vec<Option<Update<'a>>>; 2],
 }
 
 /// What a statement touches at a point, in both programs.
@@ -46,6 +51,8 @@ struct Touch<'a> {
     access: [&'a Access; 2],
     depth: [usize; 2],
     kind: Kind,
+    /// It is a part of this.
+    update: Option<Update<'a>>,
 }
 
 /// What is touched.
@@ -90,7 +97,8 @@ pub(super) fn show(
         };
         matches.push(found);
     }
-    let mut order = Order { pool, before: &first, after: &second, decider, context, matches, found: vec![] };
+    let updates = [updates(pool, &first), updates(pool, &second)];
+    let mut order = Order { pool, before: &first, after: &second, decider, context, matches, found: vec![], updates };
     order.instances()?;
     order.unused_loads()?;
     order.conflicts()?;
@@ -291,10 +299,13 @@ impl<'a> Order<'a> {
         let (before, after) = (self.before, self.after);
         let of = self.matches[number].of;
         let (x, y) = (&before.all[of], &after.all[number]);
+        let update = self.updates[0][of].zip(self.updates[1][number]);
+        let update = update.filter(|(x, y)| self.matches[number].loads.contains(&(x.load, y.load)));
         let of_loads = self.matches[number].loads.iter().filter_map(|(l, r)| {
+            let part = update.filter(|(x, y)| (x.load, y.load) == (*l, *r)).map(|(_, update)| update);
             let (l, r) = (before.loads.get(l)?, after.loads.get(r)?);
             let access = [&l.access, &r.access];
-            Some(Touch { statement: number, access, depth: [l.depth, r.depth], kind: Kind::Read })
+            Some(Touch { statement: number, access, depth: [l.depth, r.depth], kind: Kind::Read, update: part })
         });
         let mut touches: Vec<Touch<'a>> = of_loads.collect();
         let kind = match &y.action {
@@ -305,7 +316,8 @@ impl<'a> Order<'a> {
             Action::Return(_) => return touches,
         };
         let access = [&x.access, &y.access];
-        touches.push(Touch { statement: number, access, depth: [x.depth(), y.depth()], kind });
+        let update = update.map(|(_, update)| update);
+        touches.push(Touch { statement: number, access, depth: [x.depth(), y.depth()], kind, update });
         touches
     }
 
@@ -364,6 +376,7 @@ impl<'a> Order<'a> {
             (Kind::Event, _) => seen(b),
             (_, Kind::Event) => seen(a),
             (Kind::Trap, _) | (_, Kind::Trap) | (Kind::Read, Kind::Read) => false,
+            _ if a.update.zip(b.update).is_some_and(|(a, b)| a.commutes(&b)) => false,
             _ => array(a) == array(b),
         }
     }

@@ -195,7 +195,7 @@ pub(super) fn branch_var(number: u32) -> Var {
 }
 
 /// Positions in the second arm of a branch begin here.
-const SECOND_ARM: u32 = 1 << 24;
+pub(super) const SECOND_ARM: u32 = 1 << 24;
 
 type Cell<'a> = (ArrayId, Option<&'a Vec<super::Affine>>, super::Line);
 

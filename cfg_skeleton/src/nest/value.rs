@@ -259,3 +259,16 @@ pub fn may_trap(name: &str) -> bool {
     const NAMES: [&str; 7] = ["divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"];
     name.strip_prefix("arith.").is_some_and(|name| NAMES.contains(&name))
 }
+
+/// Whether the second operand is a constant by which all numbers can be divided.
+#[must_use]
+pub fn divisor_is_safe(pool: &Pool, operands: &[ValueId]) -> bool {
+    match operands.get(1).map(|divisor| pool.get(*divisor)) {
+        Some(Value::Constant(Constant { ty, number: Number::Bits(bits) })) => {
+            let width: u32 = ty.strip_prefix('i').and_then(|w| w.parse().ok()).unwrap_or(0);
+            (1..=64).contains(&width) && *bits != 0 && *bits != u128::MAX >> (128 - width)
+        }
+        Some(Value::Index(affine)) => affine.as_constant().is_some_and(|c| c != 0 && c != -1),
+        _ => false,
+    }
+}

@@ -3,7 +3,8 @@
 //! Each site of a [`StatementKind::Call`] has a class of its own beside those of the view: *what is executed there*.
 //! Its alternatives are the nodes of the statement's class that stand at this site; they can be computed in the
 //! segment before the statement and nowhere else, since only there the site's state is live. A statement that must
-//! stay demands that class; the result of one that may go demands it wherever it is wanted.
+//! stay demands that class; the result of one that may go demands it wherever it is wanted. Statements that move
+//! ([`super::moves`]) have no place of their own, and so no such class.
 
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, Node};
@@ -30,7 +31,7 @@ pub(crate) struct RemovalGroups {
 }
 
 impl RemovalGroups {
-    /// A statement that only allocates goes by itself. All others that one match of a rule lets go, go together:
+    /// A statement that only allocates goes wherever nobody needs what it gives. All others that one match of a rule lets go, go together:
     /// `unlock(lock(m)) => m` must not leave a lock. For that, they must be executed together in the first place.
     pub(crate) fn new(given: Saturated) -> Self {
         let Saturated { skeleton, view, .. } = given;
@@ -38,15 +39,15 @@ impl RemovalGroups {
         let mut sites: FxHashMap<ClassId, (SiteId, bool)> = FxHashMap::default();
         for (i, statement) in skeleton.statements.iter().enumerate() {
             if let StatementKind::Call { site, observes, writes, .. } = &statement.kind {
-                sites.insert(view.class_of(*site), (SiteId(i as u32), !observes && !writes));
+                let only_allocates = !observes && !writes;
+                companions[i] = only_allocates.then(Vec::new);
+                sites.insert(view.class_of(*site), (SiteId(i as u32), only_allocates));
             }
         }
         let mut matches: BTreeMap<(ClassId, RuleId), Vec<SiteId>> = BTreeMap::new();
         for row in &view.removable {
-            match sites.get(&row.site) {
-                Some((site, true)) => drop(companions[site.index()].get_or_insert_default()),
-                Some((site, false)) => matches.entry((row.root, row.rule)).or_default().push(*site),
-                None => {}
+            if let Some((site, false)) = sites.get(&row.site) {
+                matches.entry((row.root, row.rule)).or_default().push(*site);
             }
         }
         for ((root, _), members) in &matches {

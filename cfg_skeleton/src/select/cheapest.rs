@@ -3,6 +3,7 @@
 use super::error::SelectError;
 use super::pass::{Extracted, Pass, PassState};
 use rewright_extract::Status;
+use std::cmp::Ordering;
 
 /// The pass.
 pub(crate) struct Cheapest;
@@ -14,8 +15,14 @@ impl Pass for Cheapest {
 
     fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         let Some(Extracted { start, slack }) = state.extracted.take() else { return Ok(()) };
-        if state.placement.cost() > start.cost() {
-            // Only where a part was left at its start's choices and presolve had better ones.
+        // It costs more only where a part was left at its start's choices and presolve had better ones. Of what costs the
+        // same the start executes the first, which is a statement's own node.
+        let keeps = match state.placement.cost_and_size().cmp(&start.cost_and_size()) {
+            Ordering::Greater => true,
+            Ordering::Equal => state.choices.moves.any(),
+            Ordering::Less => false,
+        };
+        if keeps {
             state.placement = start;
         }
         // The product leaves out what every selection executes, such as stores. Costs are whole numbers.

@@ -5,8 +5,10 @@
 //! greedy and ILP, by placement, and by what blames a plan for what cannot be met.
 
 use super::check_identity::Speculation;
+use super::cost::CostAndSize;
 use super::cost_model::CostModel;
 use super::memory_plan::{Plan, StatementPlan};
+use super::moves::Moves;
 use super::recurrence::Recurrence;
 use super::segments::SegmentTree;
 use super::selection::{Def, StatementChoice};
@@ -49,8 +51,8 @@ pub(crate) struct Alternative {
     /// What it reads.
     pub(crate) state: Option<ClassId>,
     pub(crate) speculation: Speculation,
-    /// Of one execution. For parameters and recurrences: already multiplied by frequency.
-    pub(crate) cost: u64,
+    /// Of one execution; of parameters and recurrences, of all.
+    pub(crate) cost: CostAndSize,
     /// The one segment in which it is defined; `None` for nodes.
     pub(crate) at: Option<SegmentId>,
     /// The checks that it performs.
@@ -107,6 +109,7 @@ pub(crate) struct Choices<'a> {
     pub(super) rows: FxHashMap<ClassId, SmallVec<[u32; 1]>>,
     /// By the state of a site: the segment before it.
     pub(super) sites: FxHashMap<ClassId, SegmentId>,
+    pub(crate) moves: Moves<'a>,
 }
 
 impl Choices<'_> {
@@ -115,22 +118,20 @@ impl Choices<'_> {
     }
 
     /// What an alternative costs where it is defined.
-    pub(crate) fn cost(&self, id: AltId, at: SegmentId) -> u64 {
+    pub(crate) fn cost(&self, id: AltId, at: SegmentId) -> CostAndSize {
         let alt = self.alt(id);
         match alt.def {
-            Def::Node(_) => self.tree.frequency(at).saturating_mul(alt.cost),
+            Def::Node(_) => CostAndSize::of(self.tree.frequency(at), alt.cost.size),
             Def::Param { .. } | Def::Recurrence(_) => alt.cost,
             // The statement costs that.
-            Def::Result { .. } => 0,
+            Def::Result { .. } => CostAndSize::default(),
         }
     }
 
     /// What statements cost, by site.
-    pub(crate) fn cost_of_statements(&self, statements: &[StatementChoice]) -> u64 {
+    pub(crate) fn cost_of_statements(&self, statements: &[StatementChoice]) -> CostAndSize {
         let sites = (0..statements.len() as u32).map(SiteId);
-        let costs =
-            sites.map(|site| cost::statement(self.model, self.given, &self.classes, site, statements[site.index()]));
-        costs.fold(0, u64::saturating_add)
+        sites.map(|site| cost::statement(self.model, self.given, &self.classes, site, statements[site.index()])).sum()
     }
 
     /// The operands of a node that are values to be computed: neither `const` operands nor states.
@@ -215,6 +216,7 @@ impl Choices<'_> {
     pub(crate) fn is_live(&self, state: ClassId, at: SegmentId) -> bool {
         let rows = self.rows.get(&state);
         self.sites.get(&state) == Some(&at)
+            || self.moves.may_stand(self.tree, state, at)
             || rows.is_some_and(|rows| rows.iter().any(|row| self.plan.live[*row as usize][at.index()] == state))
     }
 
@@ -234,6 +236,11 @@ impl Choices<'_> {
                 Def::Recurrence(_) => self.arguments(alt.def).iter().all(|d| self.constructible(d.class, d.segment)),
                 Def::Node(_) | Def::Result { .. } | Def::Param { .. } => true,
             }
+    }
+
+    /// The statement that moves in whose place an alternative is executed.
+    pub(crate) fn moved(&self, id: AltId) -> Option<SiteId> {
+        self.alt(id).state.and_then(|state| self.moves.of(state))
     }
 
     /// Statements at sites that may go.

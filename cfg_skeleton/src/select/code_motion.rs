@@ -1,4 +1,6 @@
 //! Where a node is computed so that all its uses have it, as rarely as that can be (Click, "Global code motion", 1995).
+//! A statement that moves stays at the top where moving gains nothing, and goes to one place only where several could
+//! execute it twice.
 
 use super::choices::{AltId, Choices};
 use crate::ir::BlockId;
@@ -11,10 +13,11 @@ pub(crate) fn segments(choices: &Choices, alt: AltId, top: SegmentId, mut uses: 
     let tree = choices.tree;
     uses.sort();
     uses.dedup();
+    let all = uses.iter().copied().reduce(|a, b| tree.common(a, b));
     let mut placed = vec![];
     let mut work = if uses.is_empty() { vec![] } else { vec![uses] };
     while let Some(group) = work.pop() {
-        let Some(mut at) = group.iter().copied().reduce(|a, b| tree.common(a, b)) else { continue };
+        let Some(at) = group.iter().copied().reduce(|a, b| tree.common(a, b)) else { continue };
         let block = tree.block(at);
         let mut blocks: Vec<BlockId> = group.iter().map(|s| tree.block(*s)).collect();
         blocks.dedup();
@@ -29,21 +32,31 @@ pub(crate) fn segments(choices: &Choices, alt: AltId, top: SegmentId, mut uses: 
                 continue;
             }
         }
-        while !choices.computable(alt, at) {
-            match tree.parent(at) {
-                Some(up) if at != top => at = up,
-                _ => break,
-            }
-        }
-        while let Some(up) = tree.rarer(at) {
-            if !tree.dominates(top, up) || !choices.computable(alt, up) {
-                break;
-            }
-            at = up;
-        }
-        placed.push(at);
+        placed.push(place(choices, alt, top, at));
     }
     placed.sort();
     placed.dedup();
-    placed
+    match (choices.moved(alt), all) {
+        (Some(site), Some(all)) if choices.moves.meet(tree, site, &placed) => vec![place(choices, alt, top, all)],
+        _ => placed,
+    }
+}
+
+/// The rarest segment between two, the lower one of which needs the node, in which it can be computed.
+fn place(choices: &Choices, alt: AltId, top: SegmentId, mut at: SegmentId) -> SegmentId {
+    let tree = choices.tree;
+    while !choices.computable(alt, at) {
+        match tree.parent(at) {
+            Some(up) if at != top => at = up,
+            _ => break,
+        }
+    }
+    while let Some(up) = tree.rarer(at) {
+        if !tree.dominates(top, up) || !choices.computable(alt, up) {
+            break;
+        }
+        at = up;
+    }
+    let stays = choices.moved(alt).is_some() && tree.frequency(at) == tree.frequency(top);
+    if stays { top } else { at }
 }

@@ -3,9 +3,10 @@
 use super::calls;
 use super::check_identity::{CheckIdentities, Speculation};
 use super::choices::{AltId, Alternative, Choices, Demand, Group, GroupId};
-use super::cost;
+use super::cost::{self, CostAndSize};
 use super::cost_model::CostModel;
 use super::memory_plan::{Plan, StatementPlan};
+use super::moves::Moves;
 use super::segments::SegmentTree;
 use super::selection::Def;
 use super::terms::Classes;
@@ -26,6 +27,7 @@ impl<'a> Choices<'a> {
         model: &'a CostModel,
         unavailable: &BTreeSet<OpId>,
         plan: Plan,
+        moves: Moves<'a>,
     ) -> Self {
         let Saturated { skeleton, view, .. } = given;
         // Those of the view, then what is executed at each site.
@@ -46,6 +48,7 @@ impl<'a> Choices<'a> {
             tops: FxHashMap::default(),
             rows: FxHashMap::default(),
             sites: FxHashMap::default(),
+            moves,
         };
         choices.states();
         choices.statements(keys, unavailable);
@@ -154,6 +157,9 @@ impl<'a> Choices<'a> {
         roots.sort();
         roots.dedup();
         self.roots = roots;
+        for (state, before) in self.moves.states() {
+            self.tops.entry(state).or_default().push(before);
+        }
         for (site, node, fate) in calls {
             self.call(site, node, fate, unavailable);
         }
@@ -174,7 +180,7 @@ impl<'a> Choices<'a> {
                 }
             };
             let at = Some(self.given.skeleton.segment_after(site));
-            let speculation = Speculation::Always;
+            let (speculation, cost) = (Speculation::Always, CostAndSize::of(1, cost));
             self.add(Alternative { class, def, children, state: None, speculation, cost, at, group });
         }
     }
@@ -182,7 +188,7 @@ impl<'a> Choices<'a> {
     /// What may be executed at a site, and the result of that.
     fn call(&mut self, site: SiteId, node: InputId, fate: StatementPlan, unavailable: &BTreeSet<OpId>) {
         let StatementKind::Call { site: token, .. } = &self.given.skeleton.statement(site).kind else { return };
-        if fate == StatementPlan::Drop {
+        if fate == StatementPlan::Drop || self.moves.moves(site) {
             return;
         }
         let (state, class) = (self.given.view.class_of(*token), self.given.view.class_of(node));
@@ -199,7 +205,7 @@ impl<'a> Choices<'a> {
             if !is_right || children.contains(&class) || unavailable.contains(&op) {
                 continue;
             }
-            let cost = self.model.node(self.given.universe, &self.classes, node);
+            let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));
             self.add(Alternative {
                 class: executed,
                 def: Def::Node(id),
@@ -223,7 +229,7 @@ impl<'a> Choices<'a> {
                 children,
                 state: None,
                 speculation,
-                cost: 0,
+                cost: CostAndSize::default(),
                 at: Some(after),
                 group: None,
             });
@@ -239,7 +245,7 @@ impl<'a> Choices<'a> {
                 let cost = moves
                     .iter()
                     .filter(|m| m.1)
-                    .map(|m| self.given.cfg.edge_frequency(m.0, *block) * self.model.parameter)
+                    .map(|m| CostAndSize::of(self.given.cfg.edge_frequency(m.0, *block), self.model.parameter))
                     .sum();
                 self.add(Alternative {
                     class,
@@ -266,8 +272,8 @@ impl<'a> Choices<'a> {
                 if declared.in_loop.is_some() {
                     return self.carry(id, class, unavailable, literals);
                 }
-                let is_value = declared.effects.is_value() && !declared.results.is_empty();
-                is_value && !declared.is_for_matching() && !unavailable.contains(&op)
+                let is_value = declared.effects.is_value() || self.moves.may_execute(node);
+                is_value && !declared.results.is_empty() && !declared.is_for_matching() && !unavailable.contains(&op)
             }
         };
         // A literal is the cheapest form of its class nearly everywhere, and never worse by more than a move.
@@ -283,7 +289,7 @@ impl<'a> Choices<'a> {
             return;
         }
         let state = self.state_of(node.head, &node.children);
-        let cost = self.model.node(self.given.universe, &self.classes, node);
+        let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));
         self.add(Alternative { class, def: Def::Node(id), children, state, speculation, cost, at: None, group: None });
     }
 

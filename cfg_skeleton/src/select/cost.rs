@@ -8,6 +8,9 @@
 //! Sums count in sixteenths of a price ([`FREQUENCY_ONE`]), since what is rare weighs less than once per call;
 //! [`reported`] is what people see: the unit in which packs declare costs.
 //!
+//! Arms that share the executions of their branch cost together what the branch does, so a copy in each arm costs as
+//! much as one value before the branch. There programs are compared by their sizes, too: [`CostAndSize`].
+//!
 //! [`total`] is the definition of [`Selection::cost`]. Passes add up the same prices as they go along, and the
 //! validator compares.
 
@@ -22,6 +25,54 @@ use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects, Terminator}
 use crate::skeleton::{SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::Universe;
 use std::collections::BTreeSet;
+use std::iter::Sum;
+
+/// What a program costs, and how large it is. Of two programs that cost the same the smaller one is less.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub struct CostAndSize {
+    /// What is executed: prices times the weights of blocks. This is what is reported.
+    pub cost: u64,
+    /// What is there: the same prices, each counted once. Where all blocks weigh the same, it says what the cost says.
+    pub size: u64,
+}
+
+impl CostAndSize {
+    /// Of something with a price, in a block of that weight.
+    pub fn of(frequency: u64, price: u64) -> Self {
+        CostAndSize { cost: frequency.saturating_mul(price), size: price }
+    }
+
+    /// Of both.
+    #[must_use]
+    pub fn plus(self, other: CostAndSize) -> Self {
+        CostAndSize { cost: self.cost.saturating_add(other.cost), size: self.size.saturating_add(other.size) }
+    }
+
+    /// Of all of a function. Where arms cost what their branch does, a copy in each costs more than one above them, and
+    /// sizes are of no interest.
+    #[must_use]
+    pub fn in_function(self, cfg: &Cfg) -> Self {
+        if cfg.arms_share() { self } else { CostAndSize { size: 0, ..self } }
+    }
+
+    /// As one number, in sixteenths of the unit of cost, in which what is there costs 1/256 of an execution. How often arms
+    /// are executed is a guess: what makes a program larger is to gain more by it than next to nothing.
+    pub fn weighed(self) -> u128 {
+        u128::from(self.cost) * 16 + u128::from(self.size)
+    }
+
+    /// Without a part of the cost.
+    #[must_use]
+    pub fn less(self, cost: u64) -> Self {
+        CostAndSize { cost: self.cost.saturating_sub(cost), ..self }
+    }
+}
+
+impl Sum for CostAndSize {
+    fn sum<I: Iterator<Item = CostAndSize>>(all: I) -> Self {
+        all.fold(CostAndSize::default(), CostAndSize::plus)
+    }
+}
 
 /// A sum as it is reported: in the unit of declarations (`cost 3`), in quarters of it, rounded up.
 pub fn reported(sum: u64) -> f64 {
@@ -36,6 +87,11 @@ pub fn node_costs(model: &CostModel, universe: &Universe, view: &EGraphView) -> 
 
 /// The static cost of a function of the IR, in the same units as that of a selection for it.
 pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe) -> u64 {
+    function_cost_and_size(model, function, universe).cost
+}
+
+/// The same, with the size.
+pub fn function_cost_and_size(model: &CostModel, function: &Function, universe: &Universe) -> CostAndSize {
     let cfg = Cfg::new(function).weighed(model.weighing);
     let values = Values::new(function);
     // A constant is charged if somebody wants it as a value, not only as an immediate.
@@ -51,8 +107,8 @@ pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe
             wanted[arg.index()] |= !params.get(i).is_some_and(|p| p.constant);
         }
     }
-    let mut sum = 0u64;
-    let mut add = |frequency: u64, cost: u64| sum = sum.saturating_add(frequency.saturating_mul(cost));
+    let mut sum = CostAndSize::default();
+    let mut add = |frequency: u64, price: u64| sum = sum.plus(CostAndSize::of(frequency, price));
     for block in cfg.reverse_post_order() {
         let term = &function.block(*block).term;
         term.operands().iter().for_each(|v| wanted[v.index()] = true);
@@ -89,7 +145,7 @@ pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe
         };
         add(cfg.frequency(block), cost);
     }
-    sum
+    sum.in_function(&cfg)
 }
 
 /// What a selection costs.
@@ -98,7 +154,7 @@ pub fn total(model: &CostModel, given: Saturated, selection: &Selection) -> u64 
     let classes = Classes::new(view);
     let mut sum = 0u64;
     for (site, choice) in selection.statements.iter().enumerate() {
-        sum = sum.saturating_add(statement(model, given, &classes, SiteId(site as u32), *choice));
+        sum = sum.saturating_add(statement(model, given, &classes, SiteId(site as u32), *choice).cost);
     }
     let mut add = |frequency: u64, cost: u64| sum = sum.saturating_add(frequency.saturating_mul(cost));
     // A parameter may define its class in one segment only, but several classes never share a parameter.
@@ -120,7 +176,7 @@ pub fn total(model: &CostModel, given: Saturated, selection: &Selection) -> u64 
             Def::Result { .. } => {}
             Def::Recurrence(id) => {
                 if let Some(r) = Recurrence::new(given, *id) {
-                    add(1, recurrence(model, given, &classes, *class, &r));
+                    add(1, recurrence(model, given, &classes, *class, &r).cost);
                 }
             }
         }
@@ -135,12 +191,11 @@ pub(super) fn recurrence(
     classes: &Classes,
     class: ClassId,
     r: &Recurrence,
-) -> u64 {
+) -> CostAndSize {
     let Saturated { cfg, universe, .. } = given;
-    let edges = [r.of.before, r.of.latch].map(|from| cfg.edge_frequency(from, r.of.header));
-    let moves = edges.into_iter().fold(0, u64::saturating_add).saturating_mul(model.parameter);
+    let edge = |from| CostAndSize::of(cfg.edge_frequency(from, r.of.header), model.parameter);
     let step = model.operation(universe, classes, r.step, &r.types, &[class, r.by]);
-    moves.saturating_add(cfg.frequency(r.of.latch).saturating_mul(step))
+    edge(r.of.before).plus(edge(r.of.latch)).plus(CostAndSize::of(cfg.frequency(r.of.latch), step))
 }
 
 /// What a statement costs, given what becomes of it.
@@ -150,8 +205,8 @@ pub(super) fn statement(
     classes: &Classes,
     site: SiteId,
     choice: StatementChoice,
-) -> u64 {
-    let Some(statement) = given.skeleton.statements.get(site.index()) else { return 0 };
+) -> CostAndSize {
+    let Some(statement) = given.skeleton.statements.get(site.index()) else { return CostAndSize::default() };
     let input_cost = |input| node_of_input(model, given, classes, input);
     let cost = match (&statement.kind, choice) {
         // What is executed at the site of a call or a write is a definition.
@@ -162,7 +217,7 @@ pub(super) fn statement(
         (StatementKind::Check { observes: false, .. }, _) => 0,
         (StatementKind::Check { .. }, _) => model.check,
     };
-    given.cfg.frequency(statement.block).saturating_mul(cost)
+    CostAndSize::of(given.cfg.frequency(statement.block), cost)
 }
 
 /// The cost of an original operation with the operands that it has in the view.

@@ -2,6 +2,7 @@
 
 use super::calls::executed;
 use super::choices::{AltId, Choices};
+use super::cost::CostAndSize;
 use super::memory_plan::StatementPlan;
 use super::selection::StatementChoice;
 use crate::egraph::ClassId;
@@ -44,8 +45,8 @@ impl Draft {
     }
 
     /// What all of it costs.
-    pub(crate) fn cost(&self, choices: &Choices) -> u64 {
-        let definitions = self.chosen.iter().map(|((at, _), alt)| choices.cost(*alt, *at));
-        definitions.fold(choices.cost_of_statements(&self.statements), u64::saturating_add)
+    pub(crate) fn cost(&self, choices: &Choices) -> CostAndSize {
+        let definitions: CostAndSize = self.chosen.iter().map(|((at, _), alt)| choices.cost(*alt, *at)).sum();
+        definitions.plus(choices.cost_of_statements(&self.statements)).in_function(choices.given.cfg)
     }
 }

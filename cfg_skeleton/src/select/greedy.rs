@@ -228,8 +228,8 @@ impl<'c, 'a> Entities<'c, 'a> {
     fn own_cost(&self, alt: AltId, at: SegmentId) -> u64 {
         let a = self.choices.alt(alt);
         match a.def {
-            Def::Param { .. } | Def::Recurrence(_) => a.cost.saturating_mul(SCALE).saturating_add(FREQUENCY_ONE),
-            _ => self.choices.tree.frequency(at).saturating_mul(a.cost.saturating_mul(SCALE).saturating_add(1)),
+            Def::Param { .. } | Def::Recurrence(_) => a.cost.cost.saturating_mul(SCALE).saturating_add(FREQUENCY_ONE),
+            _ => self.choices.tree.frequency(at).saturating_mul(a.cost.cost.saturating_mul(SCALE).saturating_add(1)),
         }
     }
 
@@ -268,10 +268,12 @@ impl<'c, 'a> Entities<'c, 'a> {
                     }
                     self.add_carried(*alt, &mut sum);
                     let cost = sum.total();
+                    // Of what costs the same, the first one is executed in a statement's place, as where none moves.
+                    let first = self.choices.moved(*alt).is_some() && Some(*alt) < self.entities[id.index()].alt;
                     let entity = &mut self.entities[id.index()];
-                    if cost < entity.cost {
+                    if cost < entity.cost || cost == entity.cost && first {
+                        changed |= cost < entity.cost;
                         (entity.cost, entity.alt) = (cost, Some(*alt));
-                        changed = true;
                     }
                 }
             }

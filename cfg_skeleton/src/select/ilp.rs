@@ -27,7 +27,17 @@ impl Pass for Extract {
         };
         let start = state.placement.draft();
         if let Some((best, slack, effort)) = improve(state.choices, start, state.options, limit, work) {
-            let start = std::mem::replace(&mut state.placement, Placement::new(state.choices, best));
+            let best = Placement::new(state.choices, best);
+            let start = state.placement.clone();
+            // The program knows nothing of paths on which a statement that moves is executed twice: it bounds what there
+            // is, and what it found is of use only where there is no such path.
+            let slack = match best.repeats() {
+                true => slack + start.cost().saturating_sub(best.cost()) as f64,
+                false => {
+                    state.placement = best;
+                    slack
+                }
+            };
             state.extracted = Some(Extracted { start, slack });
             state.effort = Some(effort);
         }
@@ -65,6 +75,13 @@ fn improve(
     let start_of_solve = Instant::now();
     let Extraction { picks, cost, bound, ended, left, parts, runs, work: spent, .. } =
         extract_with(&product.graph, Method::Auto, &limits, Some(&located), solver).ok()?;
+    // Of what costs the same: the smallest, as far as presolve and local search go.
+    let smaller = choices
+        .given
+        .cfg
+        .arms_share()
+        .then(|| extract_with(&product.with_sizes(choices), Method::Greedy, &limits, Some(&picks), solver).ok());
+    let picks = smaller.flatten().map_or(picks, |smaller| smaller.picks);
     let effort = Effort {
         classes: product.graph.classes.len(),
         nodes: product.graph.node_count(),

@@ -80,7 +80,9 @@ impl<'s> Layout<'s, '_, '_> {
         let is_known = || match self.placement.def(id) {
             Def::Node(node) => match given.view.node(node).head {
                 Head::Op(op) => {
-                    self.originals.has(self.placement.alt(id)) || given.universe.ops.get(op).model.is_some()
+                    let alt = self.placement.alt(id);
+                    let is_value = self.choices.moved(alt).is_none();
+                    is_value && (self.originals.has(alt) || given.universe.ops.get(op).model.is_some())
                 }
                 _ => true,
             },

@@ -10,11 +10,12 @@
 mod settle;
 
 use super::choices::{AltId, Choices, Demand};
+use super::cost::CostAndSize;
 use super::draft::{Chosen, Draft};
 use super::selection::{Def, StatementChoice};
 use super::standing::Standing;
 use crate::egraph::ClassId;
-use crate::skeleton::SegmentId;
+use crate::skeleton::{SegmentId, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -70,13 +71,19 @@ pub(crate) struct Placement<'c, 'a> {
     /// By site.
     statements: Vec<StatementChoice>,
     /// Of what was used when it was last settled.
-    cost: u64,
+    cost: CostAndSize,
 }
 
 impl<'c, 'a> Placement<'c, 'a> {
     /// Without definitions and statements.
     pub(crate) fn empty(choices: &'c Choices<'a>) -> Self {
-        Placement { choices, placed: vec![], of_class: FxHashMap::default(), statements: vec![], cost: 0 }
+        Placement {
+            choices,
+            placed: vec![],
+            of_class: FxHashMap::default(),
+            statements: vec![],
+            cost: CostAndSize::default(),
+        }
     }
 
     pub(crate) fn new(choices: &'c Choices<'a>, draft: Draft) -> Self {
@@ -89,18 +96,35 @@ impl<'c, 'a> Placement<'c, 'a> {
         placement
     }
 
-    /// Changes the program, and takes that back if it costs more then.
+    /// Changes the program, and takes that back if it costs more then, or if a statement that moves would be executed more
+    /// often than the original executes it.
     pub(crate) fn attempt(&mut self, change: impl FnOnce(&mut Self)) {
         let before = self.clone();
         change(self);
         self.settle();
-        if self.cost > before.cost {
+        if self.cost() > before.cost() || self.repeats() {
             *self = before;
         }
     }
 
+    /// Are there paths on which a statement that moves is executed more often than in the original?
+    pub(crate) fn repeats(&self) -> bool {
+        let mut places: BTreeMap<SiteId, Vec<SegmentId>> = BTreeMap::new();
+        for id in self.used() {
+            if let Some(site) = self.choices.moved(self.alt(id)) {
+                places.entry(site).or_default().push(self.at(id));
+            }
+        }
+        places.iter().any(|(site, places)| self.choices.moves.meet(self.choices.tree, *site, places))
+    }
+
     /// What it costs, as it was last settled.
     pub(crate) fn cost(&self) -> u64 {
+        self.cost.cost
+    }
+
+    /// The same, with the size.
+    pub(crate) fn cost_and_size(&self) -> CostAndSize {
         self.cost
     }
 

@@ -61,7 +61,11 @@ fn put_back<'c, 'a>(
         if left == 0 {
             break;
         }
-        let is_node = |alt: &&AltId| original.has(**alt) && matches!(choices.alt(**alt).def, Def::Node(_));
+        let own = choices.moved(placement.alt(*id));
+        let is_node = |alt: &&AltId| {
+            let moved = choices.moved(**alt);
+            original.has(**alt) && matches!(choices.alt(**alt).def, Def::Node(_)) && (moved.is_none() || moved == own)
+        };
         let mut alternatives = choices.of_class[placement.class(*id).index()].iter().filter(is_node);
         let attempt = Attempt { choices, original, placement };
         if let Some((at, plan)) = alternatives.find_map(|alt| attempt.plan(*id, *alt)) {
@@ -90,15 +94,16 @@ impl Attempt<'_, '_, '_> {
         let at = self.place(id, alt)?;
         let mut plan = vec![];
         self.complete(alt, at, &mut vec![], &mut plan)?;
-        let added = plan.iter().map(|alt| choices.cost(*alt, at)).fold(0, u64::saturating_add);
+        let added = plan.iter().map(|alt| choices.cost(*alt, at).cost).fold(0, u64::saturating_add);
         let dead = choices.alt(chosen).children.iter().filter_map(|child| {
             let operand = self.placement.nearest(*child, from)?;
             let alone = self.placement.uses(operand).count() == 1;
             let wanted = plan.iter().any(|alt| choices.alt(*alt).children.contains(child));
             let is_node = matches!(self.placement.def(operand), Def::Node(_));
-            (alone && !wanted && is_node).then(|| choices.cost(self.placement.alt(operand), self.placement.at(operand)))
+            (alone && !wanted && is_node)
+                .then(|| choices.cost(self.placement.alt(operand), self.placement.at(operand)).cost)
         });
-        let removed = dead.fold(choices.cost(chosen, from), u64::saturating_add);
+        let removed = dead.fold(choices.cost(chosen, from).cost, u64::saturating_add);
         (added <= removed).then_some((at, plan))
     }
 
@@ -135,7 +140,9 @@ impl Attempt<'_, '_, '_> {
                 Some(there) if self.placement.at(there) == at && self.needs(there, path[0]) => return None,
                 Some(_) => {}
                 None => {
-                    let usable = |alt: &&AltId| self.original.has(**alt) && choices.alt(**alt).at.is_none();
+                    let usable = |alt: &&AltId| {
+                        self.original.has(**alt) && choices.alt(**alt).at.is_none() && choices.moved(**alt).is_none()
+                    };
                     let mut own = choices.of_class[child.index()].iter().filter(usable);
                     let other = own.find(|alt| choices.computable(**alt, at))?;
                     self.complete(*other, at, path, plan)?;

@@ -203,7 +203,7 @@ impl<'s, 'c, 'a> Lives<'s, 'c, 'a> {
         let alt = self.choices.alt(self.placement.alt(id));
         let is_node = matches!(alt.def, Def::Node(_));
         let free = alt.speculation == Speculation::Always && alt.state.is_none() && !alt.children.is_empty();
-        (is_node && free).then_some((id, alt.cost))
+        (is_node && free).then_some((id, alt.cost.cost))
     }
 
     /// Computes one value again in each block that uses it after a crowded one.

@@ -37,6 +37,8 @@
 //! | 60 | 919 | 40 % | 3,517 | 2,028 | 0.9 s | optimal | 477,195 | - |
 //! | 60 | 4,944 | 10 % | 5,421 | 1,944 | 1.5 s | optimal | 2,044,057 | - |
 
+mod sizes;
+
 use super::choices::{AltId, Choices, Demand, GroupId};
 use super::draft::{Chosen, Draft};
 use super::selection::{Def, StatementChoice};
@@ -356,7 +358,7 @@ impl<'c, 'a> Candidates<'c, 'a> {
                     let deferred: Option<Classes> = arguments.iter().map(at).collect();
                     let needs: Option<Classes> = a.children.iter().map(|c| nearest(*c, *segment, false)).collect();
                     let (Some(deferred), Some(needs)) = (deferred, needs) else { continue };
-                    nodes.push(Node::new(choices.cost(*alt, *segment) as f64, needs, deferred));
+                    nodes.push(Node::new(choices.cost(*alt, *segment).cost as f64, needs, deferred));
                     list.push(Origin::Compute(*alt));
                 }
                 classes.push(nodes);

@@ -3,6 +3,7 @@
 //! A rule leaves out such a write, `free(copy(v) after t) after s => s`, because what it frees is not made. Where it is
 //! made after all, since something else uses it, nothing else would free it.
 
+use super::moves;
 use super::selection::{Selection, StatementChoice};
 use crate::Saturated;
 use crate::egraph::{ClassId, InputId};
@@ -15,10 +16,13 @@ pub(super) fn unreleased(given: Saturated, selection: &Selection) -> Vec<SiteId>
     let Saturated { skeleton, view, .. } = given;
     let statements = || skeleton.statements.iter().zip(&selection.statements);
     let is_licensed = |site: &InputId| view.removable.iter().any(|row| row.site == view.class_of(*site));
+    let places = moves::places(given, selection);
     let made: FxHashSet<ClassId> = statements()
-        .filter_map(|(statement, choice)| match (&statement.kind, choice) {
-            (StatementKind::Call { node, site, .. }, StatementChoice::Keep { .. }) => {
-                is_licensed(site).then(|| view.class_of(*node))
+        .enumerate()
+        .filter_map(|(n, (statement, choice))| match &statement.kind {
+            StatementKind::Call { node, site, .. } => {
+                let executed = *choice != StatementChoice::Drop || places.contains_key(&SiteId(n as u32));
+                (executed && is_licensed(site)).then(|| view.class_of(*node))
             }
             _ => None,
         })

@@ -1,11 +1,9 @@
 //! What selection gives: a [`Selection`] maps (class, segment) to a definition.
 
-use crate::Saturated;
 use crate::egraph::{ClassId, NodeId};
 use crate::ir::BlockId;
-use crate::skeleton::{SegmentId, SiteId, StatementKind};
+use crate::skeleton::{SegmentId, SiteId};
 use rewright_extract::Status;
-use rewright_typeprop::RuleId;
 use std::collections::BTreeMap;
 
 /// Where a value comes from.
@@ -39,7 +37,8 @@ pub enum StatementChoice {
         /// Checks only.
         fused: bool,
     },
-    /// Gone.
+    /// Not executed in its place. One that only allocates may be executed elsewhere: wherever a node is defined that takes
+    /// the state that stands for its site.
     Drop,
 }
 
@@ -63,18 +62,4 @@ pub struct Selection {
     pub placement_cost: u64,
     /// How good.
     pub status: Status,
-}
-
-/// Statements that a selection leaves out because rules license it: what each is, and a rule that says so.
-pub fn relaxed(given: Saturated, selection: &Selection) -> Vec<(SiteId, RuleId)> {
-    let Saturated { skeleton, view, .. } = given;
-    let mut out = vec![];
-    for (i, (statement, choice)) in skeleton.statements.iter().zip(&selection.statements).enumerate() {
-        if let (StatementKind::Call { site, .. }, StatementChoice::Drop) = (&statement.kind, choice)
-            && let Some(row) = view.removable.iter().find(|row| row.site == view.class_of(*site))
-        {
-            out.push((SiteId(i as u32), row.rule));
-        }
-    }
-    out
 }

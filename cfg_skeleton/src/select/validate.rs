@@ -9,6 +9,8 @@
 //! * *complete*: what is pinned is kept, and every use finds a definition that dominates it;
 //! * *typed*: every operand has the type that is declared, and what stands for an original value has its type;
 //! * *acyclic*: within a segment no definition waits for itself;
+//! * *true to objects*: what is executed in place of a statement that only allocates stands below it, and is executed
+//!   once at most for each time that the statement is;
 //! * *right about states*: wherever a region is observed its live state is the original one, a write is executed
 //!   in a state in which it gives what it gave, and what reads a state stands where that state is live;
 //! * *right about traps*: a check that is gone cannot trap, or an equal one is executed before it on every path or
@@ -19,6 +21,7 @@ mod calls;
 mod checks;
 mod flow;
 mod memory_plan;
+mod moves;
 mod recurrences;
 mod types;
 mod writes;
@@ -100,6 +103,16 @@ pub enum Violation {
     /// What is executed at a site does not stand there.
     #[error("segment {} executes something that does not stand at site {}", .0.0, .1.0)]
     NotAtSite(SegmentId, SiteId),
+    /// What is executed in place of a statement that only allocates stands where the statement need not have been reached.
+    #[error("segment {} executes statement {}, which does not dominate it", .0.0, .1.0)]
+    MovedTooFar(SegmentId, SiteId),
+    /// What is executed in place of a statement that only allocates takes what is no number, and something may have been
+    /// written since.
+    #[error("segment {} executes statement {}, past something that may write", .0.0, .1.0)]
+    MovedOverWrite(SegmentId, SiteId),
+    /// A statement that only allocates is executed again before the original comes to it again.
+    #[error("statement {} is executed twice, in segments {} and {}", .0.0, .1.0, .2.0)]
+    ExecutedTwice(SiteId, SegmentId, SegmentId),
     /// A definition may trap where no check allows it.
     #[error("segment {} computes class {}, which may trap there", .0.0, .1.0)]
     Unlicensed(SegmentId, ClassId),
@@ -134,6 +147,7 @@ pub fn check(given: Saturated, model: &CostModel, selection: &Selection) -> Vec<
     };
     checker.definitions();
     checker.statements();
+    checker.moves();
     checker.facts();
     checker.states();
     checker.traps();
@@ -270,7 +284,8 @@ impl Validator<'_> {
             Head::Leaf(_) | Head::Token(_) => false,
             Head::Op(op) => {
                 let op = self.universe.ops.get(op);
-                op.effects.is_value() && !op.results.is_empty() && !op.is_for_matching()
+                let is_value = op.effects.is_value() || self.allocates_for(node).is_some();
+                is_value && !op.results.is_empty() && !op.is_for_matching()
             }
         }
     }
@@ -284,7 +299,7 @@ impl Validator<'_> {
                 self.found.push(Violation::PinnedDropped(site));
             }
             let is_pinned = matches!(statement.kind, StatementKind::Call { after: None, .. });
-            if is_pinned && !executed && !self.may_go(site) {
+            if is_pinned && !self.only_allocates(site) && !executed && !self.may_go(site) {
                 self.found.push(Violation::NotRemovable(site));
             }
             let key = match &statement.kind {
@@ -345,6 +360,7 @@ impl Validator<'_> {
                     if let Some(state) = state
                         && self.flow.is_reachable(segment)
                         && self.site_of(class).is_none()
+                        && self.allocates_for(node).is_none()
                         && !self.planned.iter().any(|row| row[segment.index()] == state)
                     {
                         self.found.push(Violation::NotLive(segment, class));

@@ -7,6 +7,7 @@
 use super::calls::executed;
 use super::check_identity::{CheckIdentities, Speculation};
 use super::choices::{Alternative, Choices};
+use super::cost::CostAndSize;
 use super::selection::Def;
 use crate::egraph::{ClassId, Head, Node, NodeId};
 use crate::skeleton::{SiteId, StatementKind};
@@ -35,7 +36,7 @@ impl Choices<'_> {
         for id in nodes {
             let node = view.node(id);
             let Some(children) = self.operands(node.head, &node.children) else { continue };
-            let cost = self.model.node(self.given.universe, &self.classes, node);
+            let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));
             self.add(Alternative {
                 class: executed(view, site),
                 def: Def::Node(id),

@@ -1,7 +1,7 @@
 //! A function of which blocks are copied, and values brought to where the copies meet.
 
 use super::rename::rename;
-use crate::ir::{Block, BlockId, Cfg, Edge, Function, Inst, InstId, Terminator, Value};
+use crate::ir::{Block, BlockId, Cfg, Counts, Edge, Function, Inst, InstId, Terminator, Value};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -84,10 +84,11 @@ impl<'a> Copies<'a> {
             _ => unreachable!("the block before a loop jumps into it"),
         };
         let (cond, cold) = (made.get(&cond).copied().unwrap_or(cond), self.function.block(from).cold);
-        let executions = self.function.block(from).counts.executions;
+        let Counts { executions, share, .. } = self.function.block(from).counts;
         let data = &mut self.function.blocks[chooser.index()];
         let edge = |target| Edge { target, args: args.clone() };
-        (data.insts, data.cold, data.counts.executions) = (insts, cold, executions);
+        (data.insts, data.cold) = (insts, cold);
+        (data.counts.executions, data.counts.share) = (executions, share);
         data.term = Terminator::Branch { cond, then: edge(then), els: edge(els) };
         self.function.blocks[from.index()].term = Terminator::Jump(Edge { target: chooser, args: SmallVec::new() });
     }

@@ -170,8 +170,9 @@ pub(super) fn run(args: Args) -> Result<i32> {
     say(&notes, named(STARTED).as_deref());
     say(other_rules(&rules_of(&tools.rules, &limits)).as_slice(), named(STARTED).as_deref());
     // In a build, another file may call them: `rewright wrap` says it at the end.
-    if named(STARTED).is_none() {
-        unmatched(&calls).iter().for_each(|text| out::note(&format!("rewright: {text}")));
+    if named(STARTED).is_none() && calls.values().any(|calls| !calls.refused.is_empty()) {
+        let declared = tools.rules.ready(tools.cache.as_ref())?.optimiser.declared();
+        unmatched(&calls, &declared).iter().for_each(|text| out::note(text));
     }
     if remarks {
         files
@@ -298,7 +299,9 @@ fn say(notes: &[Note], build: Option<&Path>) {
             (Note::Once(what, text), Some(folder)) if is_first(folder, what) => {
                 out::note(&format!("rewright: {text} (said once in this build)"));
             }
-            (Note::Once(..), Some(_)) => {}
+            (Note::OfPack(text), None) => out::note(text),
+            (Note::OfPack(text), Some(folder)) if is_first(folder, text) => out::note(text),
+            (Note::Once(..) | Note::OfPack(_), Some(_)) => {}
         }
     }
 }
@@ -334,7 +337,7 @@ fn group() -> Option<String> {
     Some(format!("{group} {begun}"))
 }
 
-/// Is this the first command of a build that says something? What is said has a file in the build's folder.
+/// Is this the first command of a build that says something? Each note that was printed has a file in the build's folder.
 fn is_first(folder: &Path, what: &str) -> bool {
     let said = folder.join(format!("said-{}", Key::of(SAID, [what.as_bytes()])));
     File::create_new(said).map_or_else(|error| error.kind() != ErrorKind::AlreadyExists, |_| true)

@@ -7,10 +7,8 @@ mod in_c;
 use super::findings::{self, Format};
 use super::{Finding, examples, out, packs, project, sources, watch};
 use anyhow::Result;
-use rewright_dsl::diagnostic::Severity;
-use rewright_dsl::diagnostic::count;
+use rewright_dsl::diagnostic::{Diagnostic, Label, Severity, count};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Arguments of `check`.
@@ -38,6 +36,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    if args.paths.is_empty() {
+        project::check()?;
+    }
     let args = Args { paths: project::packs(args.paths)?, ..args };
     if args.watch {
         sources::refuse_dash(&args.paths, "--watch")?;
@@ -55,19 +56,17 @@ fn once(args: &Args) -> Result<Finding> {
     let sound = diagnostics.iter().all(|d| d.severity != Severity::Error);
     let wanted = examples::wanted(&program, &roots, args.filter.as_deref());
     let rules = examples::counted(program.rules.iter().filter(|rule| examples::is_of(&roots, &rule.name)));
+    let imported = (
+        files.files.len().saturating_sub(roots.len()),
+        examples::counted(program.rules.iter().filter(|rule| !examples::is_of(&roots, &rule.name))),
+    );
     let (mut failed, mut not_run, mut silent) = (0, 0, vec![]);
-    let (mut unknown, mut unknown_in_llvm) = (vec![], vec![]);
     if sound {
         let spinner = out::spinner("examples");
         let ran = examples::run(program, &wanted, &paths, &args.calls)?;
         diagnostics.extend(in_c::findings(&ran));
         spinner.finish_and_clear();
-        let universe = &ran.clif.optimiser.program().universe;
-        let declared_here =
-            |name: &str| universe.ops.iter().any(|(_, op)| op.unique == name && roots.contains(&op.pack));
-        unknown.extend(ran.clif.names.unknown.clone().into_iter().filter(|(op, _)| declared_here(op)));
-        let of_llvm = rewright_llvm::names::Names::new(&mut ran.clif.optimiser.program().universe.clone()).unknown;
-        unknown_in_llvm.extend(of_llvm.into_iter().filter(|(op, _)| declared_here(op)));
+        diagnostics.extend(unknown_instructions(&ran, &roots));
         if args.filter.is_none() {
             silent = ran.silent(&roots);
         }
@@ -75,30 +74,23 @@ fn once(args: &Args) -> Result<Finding> {
         diagnostics.extend(ran.failed.into_iter().chain(ran.not_run));
     }
     let examples = wanted.len();
-    let mut warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
+    let warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
     let errors = diagnostics.len() - warnings;
-    warnings += unknown.len() + unknown_in_llvm.len();
     match args.format {
         Format::Full | Format::Concise => {
             findings::print(args.format, &files, &diagnostics);
-            for (op, spelling) in &unknown {
-                out::note(&format!(
-                    "warning: {op}: no CLIF instruction is spelled {spelling:?}, or its effects are not those \
-                     declared; \
-                     no function will hold this operation"
-                ));
-            }
-            for (op, spelling) in &unknown_in_llvm {
-                out::note(&format!(
-                    "warning: {op}: LLVM has no instruction or intrinsic that is spelled {spelling:?}; the C function of \
-                     that name is \"@{spelling}\""
-                ));
-            }
             for rule in &silent {
                 out::note(&format!("note: {rule} takes part in no example"));
             }
+            // A pack that only gathers others has no rules of its own.
+            let gathers = match &imported {
+                (packs, of_others) if rules.written == 0 && of_others.written > 0 => {
+                    format!(" of its own ({} with {of_others} imported)", count(*packs, "pack"))
+                }
+                _ => String::new(),
+            };
             out::result(&format!(
-                "{}, {}: {} passed, {failed} failed{}; {}, {}, {} in no example\n",
+                "{}{gathers}, {}: {} passed, {failed} failed{}; {}, {}, {} in no example\n",
                 rules,
                 count(examples, "example"),
                 if sound { examples - failed - not_run } else { 0 },
@@ -112,10 +104,9 @@ fn once(args: &Args) -> Result<Finding> {
             let list = rewright_dsl::diagnostic::to_json(&diagnostics, &files);
             let report = json!({
                 "rules": rules.written,
+                "imported": { "packs": imported.0, "rules": imported.1.written },
                 "examples": { "total": examples, "run": if sound { examples - not_run } else { 0 }, "failed": failed },
                 "rules_in_no_example": silent,
-                "unknown_clif_names": unknown.iter().cloned().collect::<BTreeMap<_, _>>(),
-                "unknown_llvm_names": unknown_in_llvm.iter().cloned().collect::<BTreeMap<_, _>>(),
                 "diagnostics": list,
             });
             out::result(&format!("{report:#}\n"));
@@ -124,4 +115,32 @@ fn once(args: &Args) -> Result<Finding> {
     }
     let clean = errors == 0 && (!args.strict || warnings == 0);
     Ok(if clean { Finding::Clean } else { Finding::Found })
+}
+
+/// Names of instructions that packs give to operations, and that nothing in the other language has: `RW0518`.
+fn unknown_instructions(ran: &examples::Ran, roots: &[String]) -> Vec<Diagnostic> {
+    let program = ran.clif.optimiser.program();
+    let of_llvm = rewright_llvm::names::Names::new(&mut program.universe.clone()).unknown;
+    let of_llvm = of_llvm.into_iter().map(|(op, spelling)| {
+        let help = format!("a function of C has an `@` before its name: `@llvm(\"@{spelling}\")`");
+        (op, spelling, "LLVM", help)
+    });
+    let of_clif = ran.clif.names.unknown.iter().map(|(op, spelling)| {
+        let help = "an instruction of that name may have other effects than those declared".to_string();
+        (*op, spelling.clone(), "Cranelift IR", help)
+    });
+    let found = of_clif.chain(of_llvm).filter_map(|(op, spelling, language, help)| {
+        let is_own = roots.contains(&program.universe.ops.get(op).pack);
+        let span = *program.declared.get(op.0 as usize).filter(|_| is_own)?;
+        Some(Diagnostic {
+            code: "RW0518",
+            severity: Severity::Warning,
+            message: format!("`{spelling}` is the name of no instruction of {language}"),
+            primary: Label { span, text: "no function will hold this operation".into() },
+            secondary: vec![],
+            help: Some(help),
+            fix: None,
+        })
+    });
+    found.collect()
 }

@@ -27,10 +27,10 @@ pub(super) struct Args {
 /// Pages, and the report on them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 enum Format {
-    /// Rules in Markdown, and a line for people.
+    /// All that packs declare in Markdown, and a line for people.
     #[default]
     Text,
-    /// Rules in Markdown, and a document for programs.
+    /// All that packs declare in Markdown, and a document for programs.
     Json,
     /// Everything that packs and their imports declare, in HTML with links and a search, which needs no server.
     Html,
@@ -39,15 +39,10 @@ enum Format {
 pub(super) fn run(args: Args) -> Result<Finding> {
     let paths = sources::packs(&project::packs(args.paths)?)?;
     let spinner = out::spinner("reading packs, making pages");
+    let Some(Analysis { packs, index }) = packs::sound_analysis(&paths)? else { return Ok(Finding::Found) };
     let pages = match args.format {
-        Format::Html => {
-            let Some(Analysis { packs, index }) = packs::sound_analysis(&paths)? else { return Ok(Finding::Found) };
-            site::pages(&packs.program, &index, &packs.roots)
-        }
-        Format::Text | Format::Json => {
-            let Some(packs) = packs::sound(&paths)? else { return Ok(Finding::Found) };
-            markdown::pages(&packs.program, &packs.roots)
-        }
+        Format::Html => site::pages(&packs.program, &index, &packs.roots),
+        Format::Text | Format::Json => markdown::pages(&packs.program, &index, &packs.roots),
     };
     spinner.finish_and_clear();
     write(&args.output, &pages)?;

@@ -1,4 +1,5 @@
-//! `rewright explain`: the meaning of a diagnostic code, of a word of the language, of a rule with its evidence.
+//! `rewright explain`: the meaning of a diagnostic code, of a word of the language, of a function or type, of a rule with
+//! its evidence.
 
 use super::{Finding, Format, out, packs};
 use anyhow::{Result, bail};
@@ -6,15 +7,15 @@ use rewright_dsl::codes::{self, Code};
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::{Program, Rule, RuleId};
 use rewright_dsl::words::{self, Word};
-use rewright_typeprop::{Op, Term};
+use rewright_typeprop::{Op, Term, Universe};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Arguments of `explain`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A code (`RW0301`), a word of the language (`removes`, `@sample`, `state`), or a rule, by its name or as much of
-    /// its end as makes it one
+    /// A code (`RW0301`), a word of the language (`removes`, `@sample`, `state`), a function or type that packs declare
+    /// (`iadd`), or a rule, by its name or as much of its end as makes it one
     #[arg(required_unless_present = "list")]
     what: Option<String>,
     /// List all words and codes
@@ -63,14 +64,70 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         return Ok(Finding::Clean);
     }
     let Some(program) = args.rules.load_with_examples()? else { return Ok(Finding::Found) };
+    let universe = &program.universe;
     let others = words::all().map(|word| word.word).chain(codes::all().map(|code| code.code));
-    let rules = packs::rules_or(&program, what, "word of the language, and no rule,", others)?;
-    let Some(rule) = Explained::of(&program, &rules) else { return Ok(Finding::Clean) };
+    let others = others.chain(universe.ops.iter().map(|(_, op)| op.name.as_str()));
+    let others = others.chain(universe.types.decls().map(|(_, ty)| ty.name.as_str()));
+    let declarations = Declared::all(&program, what);
+    let rules = match packs::rules_or(&program, what, "word of the language, function, type or rule", others) {
+        Err(_) if !declarations.is_empty() => vec![],
+        found => found?,
+    };
+    let answer = Answer { declarations, rule: Explained::of(&program, &rules) };
     out::result(&match args.format {
-        Format::Json => format!("{:#}\n", serde_json::to_value(&rule)?),
-        Format::Text => rule.text(),
+        Format::Json => format!("{:#}\n", serde_json::to_value(&answer)?),
+        Format::Text => answer.text(),
     });
     Ok(Finding::Clean)
+}
+
+/// All that packs say of a name.
+#[derive(Serialize)]
+struct Answer {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    declarations: Vec<Declared>,
+    #[serde(flatten)]
+    rule: Option<Explained>,
+}
+
+impl Answer {
+    fn text(&self) -> String {
+        let parts = self.declarations.iter().map(Declared::text).chain(self.rule.iter().map(Explained::text));
+        parts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A function or a type.
+#[derive(Serialize)]
+struct Declared {
+    kind: &'static str,
+    name: String,
+    file: String,
+    line: usize,
+    /// As it is written, with its documentation.
+    text: String,
+}
+
+impl Declared {
+    /// Functions and types of a name (`iadd`, `std.core.iadd`), overloads one by one.
+    fn all(program: &Program, name: &str) -> Vec<Self> {
+        let Universe { types, ops, .. } = &program.universe;
+        let fits = |op: &Op| op.name == name || format!("{}.{}", op.pack, op.name) == name;
+        let functions = ops.iter().filter(|(_, op)| op.part_of.is_none() && fits(op));
+        let functions = functions.map(|(id, op)| ("function", &op.name, program.declared.get(id.0 as usize)));
+        let types = types.decls().filter(|(_, ty)| ty.name == name);
+        let types = types.map(|(id, ty)| ("type", &ty.name, program.declared_types.get(id.0 as usize)));
+        let found = functions.chain(types).filter_map(|(kind, name, span)| {
+            let place = program.sources.place(*span?);
+            let text = program.sources.documented_item(*span?);
+            Some(Declared { kind, name: name.clone(), file: place.file, line: place.line, text })
+        });
+        found.collect()
+    }
+
+    fn text(&self) -> String {
+        format!("{} ({}, {}:{})\n\n{}\n", self.name, self.kind, self.file, self.line, indented(&self.text))
+    }
 }
 
 /// Words by kind, then codes, each with what it is.

@@ -20,6 +20,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let project = project::here()?.with_context(|| format!("there is no {FILE} here or above"))?;
+    project.check_folders()?;
     let spinner = out::spinner("fetching");
     let fetched = fetch(&project, args.renew);
     spinner.finish_and_clear();

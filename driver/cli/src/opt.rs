@@ -20,7 +20,7 @@ use rewright_pipeline::costs::{self, CostError};
 use rewright_pipeline::optimiser::{FunctionOutcome, Options};
 use rewright_pipeline::profile::BlockCounts;
 use rewright_project::costs::Costs;
-use rewright_report::remarks::{FileReport, FunctionReport};
+use rewright_report::remarks::{FileReport, FunctionReport, Names};
 use rewright_typeprop::Universe;
 use statistics::{Made, last_matches, report};
 use std::path::PathBuf;
@@ -272,7 +272,7 @@ fn make(args: &Args, program: Program, options: &Options) -> Result<Option<Made>
     let statistics = optimised.statistics().clone();
     let optimiser = input.optimiser().clone();
     let of = |(index, f): (usize, &Option<FunctionOutcome>)| {
-        Some(FunctionReport::of(optimiser.program(), f.as_ref()?, optimised.sides(index)))
+        Some(FunctionReport::of(optimiser.program(), f.as_ref()?, optimised.sides(index), Names::OfResult))
     };
     let functions = statistics.functions.iter().enumerate().filter_map(of).collect();
     let told = FileReport { name: args.input.file.display().to_string(), functions };

@@ -9,6 +9,8 @@ use rewright_dsl::load::{Origin, Root, Trees};
 use rewright_dsl::nearest::nearest;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_dsl::renamed;
+use rewright_dsl::syntax::ast::{Item, ItemKind};
+use rewright_dsl::syntax::parse;
 use rewright_native::foreign::{Listener, Unanswered};
 use rewright_native::permission::grants::{Granted, Grants};
 use rewright_native::permission::{self, Allowed};
@@ -266,6 +268,10 @@ pub(super) fn rules_or<'n>(
     families.dedup();
     match families[..] {
         [_] => Ok(found),
+        [] if is_written(program, name) => bail!(
+            "`{name}` is a rule about lists, and neither the packs nor the input call a function that it is about: it stands \
+             for no rule here"
+        ),
         [] => {
             // As much of a name's end as is given here.
             let end =
@@ -273,12 +279,23 @@ pub(super) fn rules_or<'n>(
             let ends = program.rules.iter().filter(|rule| !rule.law).map(|rule| &rule.name[end(&rule.name)..]);
             let near = nearest(name, ends.chain(others)).map_or(String::new(), |near| format!("did you mean {near}? "));
             bail!(
-                "no {what} is called {name}; {near}`--rules` says in which packs to look, `rewright doc` lists their \
+                "no {what} is called `{name}`; {near}`--rules` says in which packs to look, `rewright doc` lists their \
                  rules"
             )
         }
         _ => bail!("several rules are called {name}: {}", families.join(", ")),
     }
+}
+
+/// Does a pack have a rule of this name? One about lists stands for no rule where no list has a length.
+fn is_written(program: &Program, name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let is_rule = |item: &Item| matches!(&item.kind, ItemKind::Rule(rule) if rule.name.node == last);
+    let has = |item: &Item| match &item.kind {
+        ItemKind::Ruleset { items, .. } => items.iter().any(is_rule),
+        _ => is_rule(item),
+    };
+    program.sources.files.iter().any(|(_, text)| parse(0, text).0.items.iter().any(has))
 }
 
 /// Prints diagnostics to stderr, in colour on a terminal.

@@ -1,7 +1,7 @@
 //! What commands take from the project around the working directory.
 
 use super::out;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use rewright_project::costs::Costs;
 use rewright_project::{FILE, FORMER_FILE, Project, settings};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,15 @@ pub(super) fn packs(named: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
         Some(project) => Ok(project.packs()),
         None => bail!("no pack is named, and there is no {FILE} here or above: name packs, or directories of packs"),
     }
+}
+
+/// Are the packs there that the project's file applies?
+pub(super) fn check() -> Result<()> {
+    let Some(project) = here()? else { return Ok(()) };
+    for pack in project.rules().unwrap_or_default() {
+        rewright_packs::root(&pack).with_context(|| format!("in `rules` of {}", project.file().display()))?;
+    }
+    Ok(())
 }
 
 /// The costs that a configuration says, which is named or the nearest one; with `--verbose`, says which one it is.

@@ -11,7 +11,7 @@ use rewright_files::cache::default_folder;
 use rewright_files::scratch::Scratch;
 use rewright_pipeline::optimiser::{Optimiser, Options};
 use rewright_wrap::compile::exit_code;
-use rewright_wrap::declared::{misspelt, unmatched};
+use rewright_wrap::declared::{misspelt, uncalled, unmatched};
 use rewright_wrap::fork_server::ForkServers;
 use rewright_wrap::former::{Former, Since};
 use rewright_wrap::guard;
@@ -175,11 +175,9 @@ pub(super) fn run(args: Args) -> Result<i32> {
     {
         out::note(&text);
     }
-    let about_calls = unmatched(&facts.calls).into_iter().chain(misspelt(&facts.near, &facts.calls));
-    about_calls.for_each(|text| out::note(&format!("note: {text}")));
-    if let Some(text) = uncalled(&facts, &declared) {
-        out::note(&text);
-    }
+    let about_calls = unmatched(&facts.calls, &declared).into_iter();
+    let about_calls = about_calls.chain(misspelt(&facts.near, &facts.calls, &declared));
+    about_calls.chain(uncalled(&facts, &declared)).for_each(|text| out::note(&text));
     if args.stats {
         summary(&facts, args.format)?;
     }
@@ -222,20 +220,6 @@ fn since(command: &[OsString], facts: &Facts, rules: &Rules) -> Option<String> {
                 .into(),
         ),
     }
-}
-
-/// A message about a build that calls none of the functions for which its packs were written.
-fn uncalled(facts: &Facts, declared: &[String]) -> Option<String> {
-    let (first, files) = (declared.first()?, facts.files as usize);
-    (files > 0 && facts.calls.is_empty()).then(|| {
-        format!(
-            "note: no function that the packs declare is called in the {} that {} compiled (they declare `{first}`{}); \
-             `--keep DIR` shows what is",
-            count(files, "file"),
-            if files == 1 { "was" } else { "were" },
-            if declared.len() > 1 { ", .." } else { "" }
-        )
-    })
 }
 
 /// A build runs its compiler in many folders.

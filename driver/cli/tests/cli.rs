@@ -117,7 +117,7 @@ const COMPLAINTS: [(&str, i32, &str); 56] = [
     ("run empty.clif --fn f", 2, "has no function f; it has none"),
     ("opt ten.rw", 2, "ten.rw is a pack: name it with `--rules`"),
     ("bench truncated.clif --repeat 1", 1, "truncated.clif: 3:"),
-    ("explain identities.add_zer", 2, "no rule, is called identities.add_zer; did you mean identities.add_zero?"),
+    ("explain identities.add_zer", 2, "or rule is called `identities.add_zer`; did you mean identities.add_zero?"),
     ("verify one.rw --filter other", 2, "no rule of these packs has `other` in its name"),
     ("why-not nothing good.clif", 2, "`rewright doc` lists their rules"),
 ];

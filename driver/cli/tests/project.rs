@@ -154,3 +154,16 @@ fn verify_takes_its_settings_from_the_project() {
     assert_ne!(ran.code, Some(0), "{ran:?}");
     passes(&dir.path().join("mine"), "verify --no-cache --samples 500 --steps 0");
 }
+
+/// What the file names and is not there.
+#[test]
+fn what_is_not_there_is_said() {
+    let dir = folder("[project]\npacks = [\"packs\"]\nrules = [\"packs/nope.rw\"]\n");
+    let mine = dir.path().join("mine");
+    let ran = rewright(&mine, "check");
+    assert!(ran.code == Some(2) && ran.stderr.contains("in `rules` of rewright.toml"), "{}", ran.stderr);
+    let file = "[project]\npacks = [\"packs\"]\n[dependencies]\nacme = { path = \"../nowhere\" }\n";
+    fs::write(mine.join("rewright.toml"), file).unwrap();
+    let ran = rewright(&mine, "fetch");
+    assert!(ran.code == Some(2) && ran.stderr.contains("nowhere"), "{}", ran.stderr);
+}

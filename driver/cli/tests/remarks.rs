@@ -126,6 +126,30 @@ fn llvm_has_lines_of_the_source() {
     assert_eq!(json[0]["place"], serde_json::json!({ "file": "<b>.c", "line": 9, "column": 3 }));
 }
 
+/// The rule behind a write that goes is the one about such a write, of all that speak of the state after it.
+#[test]
+fn a_write_that_goes_has_its_rule() {
+    let head = LLVM.split_once("define").unwrap().0;
+    let text = format!(
+        "{head}declare void @clear(ptr)\ndeclare void @fit(ptr)\ndefine void @f(ptr %b) {{\n  call void @clear(ptr %b)\n  \
+         call void @clear(ptr %b)\n  call void @fit(ptr %b)\n  ret void\n}}\n"
+    );
+    let writers = "@llvm(\"@clear\")\nfn clear(b: ptr) -> ()  effects writes(memory)  cost 200\n\
+                   @llvm(\"@fit\")\nfn fit(b: ptr) -> ()  effects writes(memory)  cost 100\n\
+                   ruleset w {\n  rule once(b: ptr, s: State): clear(b) after (clear(b) after s) => clear(b) after s\n  \
+                   rule fits(b: ptr, s: State): fit(b) after (clear(b) after s) => clear(b) after s\n}\n\
+                   schedule default { saturate w }\n";
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("own.rw"), format!("pack own\nimport std.core\n{writers}")).unwrap();
+    fs::write(dir.path().join("f.ll"), text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+    command.current_dir(dir.path()).args(["opt", "f.ll", "--rules", "own.rw", "--remarks"]);
+    let remarks = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    for line in ["`clear` is not executed: own.w.once (own.rw:8)", "`fit` is not executed: own.w.fits (own.rw:9)"] {
+        assert!(remarks.contains(line), "{line} is not in\n{remarks}");
+    }
+}
+
 /// What is executed in place of a statement is chosen.
 #[test]
 fn a_statement_in_place_of_another_is_a_change() {

@@ -9,7 +9,6 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstructionData, Opcode, TrapCode, Type, types};
-use indexmap::IndexMap;
 use rewright_pipeline::signatures::Signatures;
 use rewright_typeprop::{OpId, Repr, Scalar, Ty, Universe};
 use rustc_hash::FxHashMap;
@@ -76,8 +75,8 @@ pub struct Names {
     /// By `OpId`: which parameters are `const`.
     constants: Vec<Vec<bool>>,
     /// Declared spellings that this version of Cranelift does not know, or that contradict what it says of the
-    /// opcode's effects: (operation, spelling).
-    pub unknown: IndexMap<String, String>,
+    /// opcode's effects.
+    pub unknown: Vec<(OpId, String)>,
 }
 
 impl Names {
@@ -107,7 +106,7 @@ impl Names {
             let spelling = Spelling::parse(text).filter(|s| effects_agree(s.opcode, &op.effects));
             names.spellings.push(spelling);
             match spelling {
-                None => drop(names.unknown.insert(op.unique.clone(), text.clone())),
+                None => names.unknown.push((id, text.clone())),
                 Some(spelling) => signatures.declare(spelling, id, op, types),
             }
         }

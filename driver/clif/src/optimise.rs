@@ -10,7 +10,7 @@ use cranelift_codegen::ir::{self as clif, Endianness, TrapCode};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::FlagsOrIsa;
 use rewright_cfg_skeleton::ir::cfg::FREQUENCY_ONE;
-use rewright_cfg_skeleton::ir::trip_count::note_trips;
+use rewright_cfg_skeleton::ir::frequencies::note_frequencies;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function};
 use rewright_dsl::program::Program;
 use rewright_engine::EngineError;
@@ -75,7 +75,7 @@ impl ClifOptimiser {
     /// Imports a function that is in no file. `native` is the byte order of accesses that state none.
     pub fn import_function(&self, function: &clif::Function, native: Endianness) -> Result<Imported, OutOfScope> {
         let mut imported = import(function, &self.names, native)?;
-        note_trips(&mut imported.function, &self.optimiser.program().universe);
+        note_frequencies(&mut imported.function, &self.optimiser.program().universe);
         Ok(imported)
     }
 

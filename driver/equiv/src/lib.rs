@@ -298,16 +298,24 @@ pub fn validate(
 
 /// Takes back what is said against a function that calls one that packs vouch for, unless a proof contradicts it.
 fn leave_to_packs(files: &Files<'_>, pair: usize, config: &Config, evidence: &mut Evidence) {
-    if evidence.proved.is_some() || evidence.refuted.is_none() {
-        return;
-    }
+    let Some(refuted) = evidence.refuted.take_if(|_| evidence.proved.is_none()) else { return };
     let called = files.versions(pair).map(|version| headers::names(version.text()));
     let vouched = called.iter().flatten().filter(|name| config.vouched.contains(**name)).collect::<BTreeSet<_>>();
-    if let Some(first) = vouched.first() {
-        let others = if vouched.len() > 1 { " and others do" } else { " does" };
-        evidence.reasons.insert(0, format!("{VOUCHED} {first}{others}; `rewright verify` tests the rules"));
-        (evidence.refuted, evidence.doubted) = (None, true);
+    if vouched.is_empty() {
+        evidence.refuted = Some(refuted);
+        return;
     }
+    let (names, verb) =
+        (vouched.iter().map(|name| **name).collect::<Vec<_>>(), if vouched.len() == 1 { "does" } else { "do" });
+    evidence.reasons.insert(
+        0,
+        format!(
+            "{VOUCHED} {} {verb}; `rewright verify` tests the rules. If such a call might do anything, the versions would \
+             differ {refuted}",
+            names.join(", ")
+        ),
+    );
+    evidence.doubted = true;
 }
 
 /// Compares a file with what rules have made of it, by the methods that prove and refute, with the usual solver.

@@ -24,6 +24,7 @@ mod parallel;
 mod replay;
 mod same;
 mod statements;
+mod updates;
 
 use accesses::Accesses;
 use cells::Cells;

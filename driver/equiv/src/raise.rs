@@ -62,6 +62,9 @@ pub(crate) trait Source {
 
     /// A parameter that other values than numbers may come in: poison, what is undefined.
     fn may_be_poison(&self, parameter: usize) -> bool;
+
+    /// Whether what may trap is undefined: a division by zero.
+    fn traps_are_undefined(&self) -> bool;
 }
 
 /// A function as a nest, and what the nest rests on.
@@ -222,7 +225,11 @@ impl Raiser<'_> {
             Some(Val::Modular(e)) if self.facts.fits(&e, 64) => Ok(Val::Int(e, 64)),
             Some(Val::Provided(needs, e, bits)) => match self.is_met(&needs) {
                 true => Ok(Val::Int(self.facts.simplified(&e), bits)),
-                false => Err("what the second version promises of an integer is not shown where that is used".into()),
+                false => {
+                    Err("a quotient of what may be negative, or a promise of the second version, that is not shown \
+                              where it is used"
+                        .into())
+                }
             },
             Some(val) => Ok(val),
         }

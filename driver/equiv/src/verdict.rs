@@ -1,4 +1,4 @@
-//! What is said of the functions of two modules: verdicts, and what each method has seen.
+//! Reports on the functions of two modules: verdicts, and what each method has seen.
 
 use super::Method;
 pub use super::surroundings::ModuleDifference;

@@ -32,13 +32,13 @@ impl AddAssign for DeclaredCalls {
 
 /// Functions that packs of the user declare, of which a universe is known alone.
 pub fn of_packs(universe: &Universe) -> BTreeSet<String> {
-    declared(&Names::new(&mut universe.clone()), universe)
+    declared(&Names::new(&mut universe.clone()), universe).into_keys().collect()
 }
 
-/// Functions that packs of the user declare, in order.
-pub(super) fn declared(names: &Names, universe: &Universe) -> BTreeSet<String> {
-    let own = |ops: &[OpId]| ops.iter().any(|op| !universe.ops.get(*op).pack.starts_with("std."));
-    names.all_functions().filter(|(_, ops)| own(ops)).map(|(name, _)| name.to_string()).collect()
+/// Functions that packs of the user declare, with the first operation that each one is.
+pub(super) fn declared(names: &Names, universe: &Universe) -> BTreeMap<String, OpId> {
+    let own = |ops: &[OpId]| ops.iter().copied().find(|op| !universe.ops.get(*op).pack.starts_with("std."));
+    names.all_functions().filter_map(|(name, ops)| Some((name.to_string(), own(ops)?))).collect()
 }
 
 /// What became of calls in a file. A function's own file may call it: that is how libraries are written.
@@ -58,12 +58,12 @@ pub(super) fn calls<'i>(
         for inst in &function.insts {
             if let InstKind::Op { op, .. } = inst.kind
                 && let Some((name, InstructionForm::Call)) = names.written(op)
-                && declared.contains(name)
+                && declared.contains_key(name)
             {
                 calls.entry(name.to_string()).or_default().taken += 1;
             }
         }
-        for call in payloads.refused.iter().filter(|call| declared.contains(&call.callee) && !is_library(call)) {
+        for call in payloads.refused.iter().filter(|call| declared.contains_key(&call.callee) && !is_library(call)) {
             let refused = &mut calls.entry(call.callee.clone()).or_default().refused;
             *refused.entry(call.because.clone()).or_default() += 1;
         }
@@ -76,5 +76,5 @@ pub(super) fn unnamed(file: &File, names: &Names, universe: &Universe) -> Vec<St
     let is_named = |name: &String| {
         file.declarations.contains_key(name) || file.functions.iter().any(|function| function.name == *name)
     };
-    declared(names, universe).into_iter().filter(|name| !is_named(name)).collect()
+    declared(names, universe).into_keys().filter(|name| !is_named(name)).collect()
 }

@@ -6,6 +6,7 @@
 use super::lex::{Kind, Token, tokens};
 use rewright_pipeline::source::SourcePlace;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Scopes within scopes, and calls inlined within calls, that are followed.
 const MAX_DEPTH: usize = 64;
@@ -34,9 +35,45 @@ impl<'f> Locations<'f> {
         Some(SourcePlace { file: self.file(&node, MAX_DEPTH)?, line, column: None, inlined_at: None })
     }
 
+    /// What the source calls a function, which its head names, within its classes and namespaces; `None` where that is the
+    /// name of its symbol.
+    pub fn name_of_function(&self, head: &str) -> Option<String> {
+        let mut node = Node::read(self.nodes.get(attached(head)?.split_whitespace().next()?)?);
+        node.field("linkageName")?;
+        let mut names = vec![];
+        for _ in 0..MAX_DEPTH {
+            names.extend(node.field("name").map(|name| printable(name.trim_matches('"'))));
+            match node.field("scope").and_then(|scope| self.nodes.get(scope)) {
+                Some(scope) => node = Node::read(scope),
+                None => break,
+            }
+        }
+        names.reverse();
+        (!names.is_empty()).then(|| names.join("::"))
+    }
+
     /// The place that `!dbg` gives an instruction: a node, or a location that is written out.
     pub fn of_node(&self, text: &str) -> Option<SourcePlace> {
         self.location(text, MAX_DEPTH)
+    }
+
+    /// The variables of the source that values (`%0`) of a body have, each the first one that it has.
+    pub fn variables(&self, body: &str) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        let records = body.lines().map(str::trim_start).filter(|line| {
+            (line.starts_with("#dbg_value(") || line.contains(" @llvm.dbg.value(")) && line.contains("!DIExpression()")
+        });
+        for record in records {
+            let tokens = tokens(record);
+            let mut words = tokens.iter().map(|t| &record[t.start..t.end]);
+            let Some(value) = words.find(|word| word.starts_with('%') || word.starts_with('!')) else { continue };
+            let node = words.find_map(|word| self.nodes.get(word)).map(|node| Node::read(node));
+            let name = node.filter(|node| node.kind == "!DILocalVariable").and_then(|node| node.field("name"));
+            if let (true, Some(name)) = (value.starts_with('%'), name) {
+                found.entry(value.to_string()).or_insert_with(|| printable(name.trim_matches('"')));
+            }
+        }
+        found
     }
 
     fn location(&self, text: &str, depth: usize) -> Option<SourcePlace> {

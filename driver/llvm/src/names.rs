@@ -237,8 +237,8 @@ pub struct Names {
     also: FxHashMap<OpId, String>,
     /// What takes a pointer for one to what a function names, which is [`InstructionForm::Pointer`].
     pointer: Option<OpId>,
-    /// Declared spellings that are none of LLVM's: (operation, spelling).
-    pub unknown: Vec<(String, String)>,
+    /// Declared spellings that are none of LLVM's.
+    pub unknown: Vec<(OpId, String)>,
 }
 
 /// Does a spelling name an instruction and a flag? Its operation is 0 where the flag does not make poison.
@@ -299,7 +299,7 @@ impl Names {
                             names.intrinsics.insert(spelling.clone(), InstructionForm::Intrinsic(""));
                             names.also.insert(id, spelling);
                         }
-                        _ => names.unknown.extend(intrinsic.map(|i| (op.unique.clone(), i.clone()))),
+                        _ => names.unknown.extend(intrinsic.map(|i| (id, i.clone()))),
                     }
                 }
                 (Some(_), Some((_, InstructionForm::Pointer))) => names.pointer = Some(id),
@@ -315,7 +315,7 @@ impl Names {
                 (Some(spelling), None) if is_flag(spelling) => {
                     names.signatures.declare(spelling.clone(), id, op, types);
                 }
-                (Some(spelling), None) => names.unknown.push((op.unique.clone(), spelling.clone())),
+                (Some(spelling), None) => names.unknown.push((id, spelling.clone())),
                 (None, _) => {}
             }
             names.written.push(written);

@@ -8,7 +8,7 @@ use super::locations::Locations;
 use super::module::{File, write};
 use super::names::Names;
 use super::told;
-use rewright_cfg_skeleton::ir::trip_count::note_trips;
+use rewright_cfg_skeleton::ir::frequencies::note_frequencies;
 use rewright_cfg_skeleton::ir::{Cfg, Function, InstKind};
 use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
@@ -122,7 +122,7 @@ impl LlvmOptimiser {
             .map(|(i, definition)| wanted(i).then(|| import(file, definition, &self.names, &mut types)))
             .collect();
         for function in imported.iter_mut().flatten().flatten() {
-            note_trips(&mut function.function, &types.universe);
+            note_frequencies(&mut function.function, &types.universe);
         }
         (imported, types.universe)
     }
@@ -165,8 +165,11 @@ impl LlvmOptimiser {
                 None => (None, None, None, ValueNames::default()),
                 Some(Err(reason)) => {
                     let head = file.functions[index].head(file);
-                    let place = locations.as_ref().and_then(|locations| locations.of_function(head));
-                    let names = ValueNames { place, ..ValueNames::default() };
+                    let names = locations.as_ref().map_or_else(ValueNames::default, |locations| ValueNames {
+                        place: locations.of_function(head),
+                        function: locations.name_of_function(head),
+                        ..ValueNames::default()
+                    });
                     (None, Some(Fate::PassedThrough(reason.to_string())), None, names)
                 }
                 Some(Ok(imported)) => {
@@ -211,9 +214,11 @@ impl LlvmOptimiser {
         FileOutcome { text, statistics, sides, import, compare, export, known: known_before, narrowed, calls, universe }
     }
 
-    /// C functions that packs of the user declare, in order.
-    pub fn declared(&self) -> Vec<String> {
-        declared_calls::declared(&self.names, &self.optimiser.program().universe).into_iter().collect()
+    /// C functions that packs of the user declare, with where the first one of that name is declared (`mine.rw:4`).
+    pub fn declared(&self) -> BTreeMap<String, String> {
+        let program = self.optimiser.program();
+        let own = declared_calls::declared(&self.names, &program.universe);
+        own.into_iter().map(|(function, op)| (function, program.declaration(op).unwrap_or_default())).collect()
     }
 
     /// C functions that packs of the user declare, and that a file does not name.

@@ -1,7 +1,7 @@
 //! What reports say of a function of LLVM IR: the names of its values, their places in the source, and its text before
 //! and after, in which what stays has one name.
 
-use super::body::Body;
+use super::body::{Body, Operand, Shape};
 use super::import::{Imported, InstPosition, Source};
 use super::lex::{Kind, tokens};
 use super::locations::Locations;
@@ -20,8 +20,9 @@ pub(super) fn value_names(
     file: &File,
     definition: &Definition,
 ) -> ValueNames {
-    let place = locations.of_function(definition.head(file));
-    let mut names = ValueNames { place, places: places(imported, locations), ..ValueNames::default() };
+    let head = definition.head(file);
+    let (place, function) = (locations.of_function(head), locations.name_of_function(head));
+    let mut names = ValueNames { place, function, places: places(imported, locations), ..ValueNames::default() };
     let Some((outcome, prefix)) = changed else { return names };
     names.results = (0..outcome.function.values.len()).map(|value| Some(format!("%{prefix}.{value}"))).collect();
     let locals = locals(imported);
@@ -34,7 +35,37 @@ pub(super) fn value_names(
             names.originals.insert(number, (*name).clone());
         }
     }
+    names.in_source = in_source(imported, locations, &file.text[definition.body.clone()]);
+    for (ours, theirs) in former_names(imported, outcome, prefix) {
+        if let Some(known) = names.in_source.get(&theirs).cloned() {
+            names.in_source.insert(ours, known);
+        }
+    }
     names
+}
+
+/// By name: the variable of the source that has this value, or the call that gives it. Without debug information nothing
+/// is known.
+fn in_source(imported: &Imported, locations: &Locations<'_>, body: &str) -> BTreeMap<String, String> {
+    let mut known = locations.variables(body);
+    if known.is_empty() {
+        return known;
+    }
+    for instruction in imported.body.blocks.iter().flat_map(|block| &block.instructions) {
+        let (Some(name), Shape::Call { callee: Some(callee), args, .. }) = (&instruction.result, &instruction.shape)
+        else {
+            continue;
+        };
+        let operand = |arg: &Operand| match known.get(&arg.text) {
+            Some(variable) => variable.clone(),
+            None if arg.is_local() => "..".into(),
+            None => arg.text.trim_start_matches('@').to_string(),
+        };
+        let args: Vec<String> = args.iter().map(operand).collect();
+        let call = format!("{}({})", callee.trim_start_matches('@'), args.join(", "));
+        known.entry(name.clone()).or_insert(call);
+    }
+    known
 }
 
 /// Where imported instructions are in the source, by their numbers.

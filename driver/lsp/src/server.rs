@@ -356,7 +356,7 @@ fn cancelled(notification: &Notification) -> Option<RequestId> {
     }
 }
 
-/// What is said of a panic.
+/// The message of a panic.
 fn ours(panic: &(dyn Any + Send)) -> String {
     let what = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     format!("a mistake of Rewright's, please report it: {}", what.unwrap_or("unknown"))

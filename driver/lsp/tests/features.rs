@@ -1,4 +1,4 @@
-//! What is said of names, and what is offered.
+//! Hovers, places of names, and completions.
 
 use crate::support::snapshot;
 use lsp_types::HoverContents;

@@ -1,4 +1,4 @@
-//! What is said of two files.
+//! The report on two files.
 
 use rewright_cfg_skeleton::verdict::{Counts, Verdict, assumptions};
 use serde::Serialize;

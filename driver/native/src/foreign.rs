@@ -15,7 +15,7 @@ use crate::permission::needs;
 use crate::runtest::{CallOutcome, Returned};
 use rewright_cfg_skeleton::ir::{Function, InstKind, Module, Terminator, Value};
 use rewright_clif::names::Names;
-use rewright_dsl::program::{Program, Rule};
+use rewright_dsl::program::{Program, RuleId};
 use rewright_typeprop::eval::scalar_of;
 use rewright_typeprop::{Constant, OpId, Scalar, Term, Ty, Universe};
 use smallvec::SmallVec;
@@ -101,17 +101,19 @@ pub fn register(universe: &mut Universe, program: PathBuf, listener: &Listener) 
     }
 }
 
-/// Libraries of others whose functions rules compute with while matching, and that nothing else says the meaning of.
-pub fn computed_with(program: &Program) -> BTreeSet<String> {
-    let mut todo: Vec<&Term> = program.rules.iter().flat_map(Rule::terms).collect();
-    let mut found = BTreeSet::new();
-    while let Some(term) = todo.pop() {
-        todo.extend(term.parts());
-        let Term::Eval(inner) = term else { continue };
-        let Term::Call { op, .. } = &**inner else { continue };
-        let op = program.universe.ops.get(*op);
-        let link = op.link.as_ref().filter(|link| op.spec.is_none() && !link.allowed);
-        found.extend(link.map(|link| link.library.clone()));
+/// Libraries of others whose functions rules compute with while matching, and that nothing else says the meaning of,
+/// each with the first rule that does.
+pub fn computed_with(program: &Program) -> BTreeMap<String, RuleId> {
+    let mut found = BTreeMap::new();
+    for (rule, id) in program.rules.iter().zip((0..).map(RuleId)) {
+        for term in rule.terms().flat_map(Term::subterms) {
+            let Term::Eval(inner) = term else { continue };
+            let Term::Call { op, .. } = &**inner else { continue };
+            let op = program.universe.ops.get(*op);
+            if let Some(link) = op.link.as_ref().filter(|link| op.spec.is_none() && !link.allowed) {
+                found.entry(link.library.clone()).or_insert(id);
+            }
+        }
     }
     found
 }

@@ -65,7 +65,7 @@ pub fn refused(program: &Program) -> BTreeSet<String> {
     links.filter(|link| !link.allowed).map(|link| link.library.clone()).collect()
 }
 
-/// What is said wherever something is not run for want of permission: a library that is not there needs more than that.
+/// The advice where something is not run for want of permission: a library that is not there needs more than that.
 pub fn needs(library: &str) -> String {
     match identity(library) {
         Ok(_) => format!("not run: needs --allow-link {library}"),

@@ -1,4 +1,4 @@
-//! What is said of a function before it is read: how its file names it and its blocks.
+//! How a file names a function and its blocks, before the function is read.
 
 /// A function as its file names it.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -21,6 +21,7 @@ mod options;
 mod outcome;
 mod phases;
 mod rebuilt;
+mod statements;
 mod unit;
 mod variant_remark;
 mod variants;
@@ -30,7 +31,7 @@ pub use graph::{Graph, Price};
 pub use loops::{LoopRemark, LoopTest};
 pub use lowered::Lowered;
 pub use options::{Accept, Options, Rules};
-pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, Unwritten, ValueNames};
+pub use outcome::{Batch, Fate, FunctionOutcome, MovedStatement, OptimisedFunction, Relaxed, Unwritten, ValueNames};
 pub use phases::{Phase, Phases, Selected};
 pub use rebuilt::MovedCheck;
 pub use variant_remark::{VariantFate, VariantRemark};
@@ -413,7 +414,7 @@ impl Optimiser {
         options: &Options,
         phases: &mut Phases,
     ) -> Result<Chosen, Unusable> {
-        let Saturated { function: original, universe, skeleton, .. } = given;
+        let universe = given.universe;
         let start = Instant::now();
         let how = select::Options {
             unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
@@ -428,16 +429,8 @@ impl Optimiser {
         };
         phases.ran(&passes);
         phases.selections.push(Selected { time: start.elapsed(), status: selection.status, effort });
-        let mut relaxed = vec![];
-        for (site, rule) in select::relaxed(given, &selection) {
-            let id = skeleton.statement(site).inst;
-            let inst = original.inst(id);
-            if let ir::InstKind::Op { op, .. } = inst.kind {
-                let operation = universe.ops.get(op).name.clone();
-                let (nth, calls) = nth_call(original, op, id);
-                relaxed.push(Relaxed { operation, nth, calls, origin: inst.origin, line: None, rule });
-            }
-        }
+        let relaxed = statements::relaxed(given, &selection);
+        let moved = statements::moved(given, &selection);
         let elaborate::Traced { mut function, made } = phases
             .time(Phase::Elaborate, || elaborate::elaborate_traced(given, &selection))
             .map_err(Unusable::Elaboration)?;
@@ -463,6 +456,7 @@ impl Optimiser {
             rematerialised,
             placement_cost,
             relaxed,
+            moved,
             changed,
             originals,
             carried,
@@ -483,13 +477,4 @@ impl Optimiser {
         names.dedup();
         if names.is_empty() { String::new() } else { format!(" (one of {})", names.join(", ")) }
     }
-}
-
-/// Which of the function's calls of an operation an instruction is, in order of layout and from 1, and how many there
-/// are.
-fn nth_call(f: &Function, op: OpId, id: ir::InstId) -> (usize, usize) {
-    let insts = f.layout.iter().flat_map(|b| &f.block(*b).insts);
-    let calls: Vec<_> =
-        insts.filter(|i| matches!(f.inst(**i).kind, ir::InstKind::Op { op: other, .. } if other == op)).collect();
-    (calls.iter().position(|i| **i == id).map_or(0, |at| at + 1), calls.len())
 }

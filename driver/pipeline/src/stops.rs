@@ -1,4 +1,4 @@
-//! What is said of a budget that ended saturation.
+//! Reports on budgets that ended saturation.
 
 use rewright_cfg_skeleton::egraph::{Extent, Growth, Stop};
 use rewright_dsl::program::Program;

@@ -152,6 +152,15 @@ impl Project {
         Some(self.folder.join(file_of(name))).filter(|path| path.is_file())
     }
 
+    /// Are the folders there that its file says dependencies are in?
+    ///
+    /// # Errors
+    /// One is not.
+    pub fn check_folders(&self) -> Result<(), ProjectError> {
+        let mut folders = self.manifest.dependencies.iter().filter(|(_, source)| matches!(source, Source::Path { .. }));
+        folders.try_for_each(|(name, source)| self.dependency(name, source).map(drop))
+    }
+
     /// The folder of a dependency.
     fn dependency(&self, name: &str, source: &Source) -> Result<PathBuf, ProjectError> {
         match source {

@@ -30,6 +30,6 @@ impl Measurements<'_> {
             h2 { "All figures" }
             pre { (self.text) }
         };
-        shell::page(self.title, STYLE, &contents)
+        shell::alone(self.title, STYLE, &contents)
     }
 }

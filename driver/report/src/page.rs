@@ -7,6 +7,7 @@ use crate::remarks::{Change, Figures, FileReport, FunctionReport, LeftOut, RuleR
 use crate::rules::RuleNote;
 use crate::shell;
 use crate::side_by_side::{Part, Row, parts};
+use crate::text;
 use maud::{Markup, html};
 use rewright_dsl::diagnostic::count;
 use rewright_pipeline::optimiser::Fate;
@@ -38,7 +39,7 @@ impl Page<'_> {
             (self.missed())
             (self.rules())
         };
-        shell::page(self.title, STYLE, &contents)
+        shell::alone(self.title, STYLE, &contents)
     }
 
     fn functions(&self) -> impl Iterator<Item = &FunctionReport> {
@@ -95,7 +96,7 @@ impl Page<'_> {
                 @if !unchanged.is_empty() {
                     details {
                         summary { (count(unchanged.len(), "function")) ", for which nothing cheaper was found" }
-                        ul { @for f in unchanged { li { code { (f.name) } (place(f.place.as_ref())) (limits(f)) } } }
+                        ul { @for f in unchanged { li { code title=(f.name) { (f.title()) } (place(f.place.as_ref())) (limits(f)) } } }
                     }
                 }
             }
@@ -109,7 +110,7 @@ impl Page<'_> {
         html! {
             article.function id=(id) {
                 header {
-                    h3 { code { (f.name) } (place(f.place.as_ref())) }
+                    h3 { code title=(f.name) { (f.title()) } (place(f.place.as_ref())) }
                     span.soft {
                         "cost " (costs(one))
                         @if f.sides.is_some() { ", size " (sizes(one)) }
@@ -120,9 +121,10 @@ impl Page<'_> {
                 ul {
                     @for change in &f.changes { li { (self.change(change, renamed)) } }
                     @for left in &f.left_out { li { (self.left_out(left)) } }
+                    @for moved in &f.moved { li { (in_words(&text::moved(moved))) } }
                     @for unwritten in &f.unwritten { li { (in_words(unwritten)) } }
                     @if !f.matched.is_empty() { li { "Also matched in it: " (self.links(&f.matched)) } }
-                    @if f.changes.is_empty() && f.left_out.is_empty() {
+                    @if f.changes.is_empty() && f.left_out.is_empty() && f.moved.is_empty() {
                         li.soft { "No value has a rule behind it: branches were decided, or values moved and shared." }
                     }
                 }
@@ -239,7 +241,7 @@ fn not_optimised(file: &FileReport) -> Markup {
                     (reason) ": "
                     @for (i, f) in functions.iter().enumerate() {
                         @if i > 0 { ", " }
-                        code { (f.name) }
+                        code title=(f.name) { (f.title()) }
                         (place(f.place.as_ref()))
                     }
                 }
@@ -336,7 +338,7 @@ fn in_other_names(text: &str, renamed: &BTreeMap<String, String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remarks::Figures;
+    use crate::remarks::{Figures, Moved};
 
     fn hostile(fate: Fate) -> FunctionReport {
         let name = "@\"</code><script>alert(1)</script>&\u{202e}\"".to_string();
@@ -346,6 +348,7 @@ mod tests {
         let rule = RuleRef { name: "<b>r</b>".into(), file: "\"'><.rw".into(), line: 1 };
         FunctionReport {
             name,
+            in_source: Some("f<T>".into()),
             place: Some(place.clone()),
             fate,
             figures: Some(Figures {
@@ -363,6 +366,14 @@ mod tests {
                 rules: vec![rule],
             }],
             left_out: vec![],
+            moved: vec![Moved {
+                place: Some(place.clone()),
+                operation: "<script>".into(),
+                nth: 1,
+                calls: 1,
+                line: None,
+                places: 0,
+            }],
             unwritten: vec![],
             matched: vec![],
             sides: Some(Sides {

@@ -1,6 +1,6 @@
 //! Packs for readers: what they declare and what is known of it.
 //!
-//! * [`markdown`]: a page per pack with its rules, for readers of Markdown;
+//! * [`markdown`]: a page per pack with what it declares, for readers of Markdown;
 //! * [`diagnostics`]: the index of diagnostics;
 //! * [`site`]: pages of HTML with everything that packs declare, linked both ways, with a search that needs no server.
 //!

@@ -1,13 +1,13 @@
 //! Reports as lines, for terminals and logs.
 
-use crate::remarks::{Change, FileReport, FunctionReport, LeftOut, RuleRef};
+use crate::remarks::{Change, FileReport, FunctionReport, LeftOut, Moved, RuleRef};
 use rewright_dsl::diagnostic::count;
 use rewright_pipeline::optimiser::Fate;
 
-/// What became of a function: `@f (main.c:3)`, and its fate.
+/// What became of a function: `@f (main.c:3)`, in C++ `list::push (list.cc:3)`, and its fate.
 pub fn heading(f: &FunctionReport) -> String {
     let place = f.place.as_ref().map_or(String::new(), |place| format!(" ({place})"));
-    format!("{}{place}: {}", f.name, fate(&f.fate))
+    format!("{}{place}: {}", f.title(), fate(&f.fate))
 }
 
 /// A fate as reports name it.
@@ -36,6 +36,20 @@ pub fn left_out(left: &LeftOut) -> String {
     format!("{place}`{}`{which}{line} is left out by {}: {}", left.operation, rule(&left.rule), left.because)
 }
 
+/// A statement that is executed elsewhere, or nowhere.
+pub fn moved(statement: &Moved) -> String {
+    let Moved { place, operation, nth, calls, line, places } = statement;
+    let place = place.as_ref().map_or(String::new(), |place| format!("{place}: "));
+    let which = if *calls == 1 { String::new() } else { format!(" ({nth} of {calls})") };
+    let line = line.map_or(String::new(), |line| format!(" in line {line}"));
+    let fate = match places {
+        0 => "is left out: nothing needs what it gives".to_string(),
+        1 => "is executed below a branch, where what it gives is needed".to_string(),
+        places => format!("is executed in {places} places below a branch, where what it gives is needed"),
+    };
+    format!("{place}`{operation}`{which}{line} {fate}")
+}
+
 fn rule(rule: &RuleRef) -> String {
     format!("{} ({}:{})", rule.name, rule.file, rule.line)
 }
@@ -54,7 +68,9 @@ pub fn file(file: &FileReport) -> String {
         let costs = costs.map_or(String::new(), |c| format!(", cost {} -> {}", c.cost_before, c.cost_after));
         text += &format!("{}: {}{costs}\n", file.name, heading(f));
         let changes = f.changes.iter().map(change).chain(f.left_out.iter().map(left_out));
-        changes.chain(f.unwritten.iter().cloned()).for_each(|line| text += &format!("  {line}\n"));
+        changes
+            .chain(f.moved.iter().map(moved).chain(f.unwritten.iter().cloned()))
+            .for_each(|line| text += &format!("  {line}\n"));
         if !f.matched.is_empty() {
             let rules: Vec<String> = f.matched.iter().map(rule).collect();
             text += &format!("  also matched: {}\n", rules.join(", "));

@@ -61,9 +61,14 @@ pub struct Unit {
 }
 
 impl Build {
-    /// Does it write what cannot be put in place of what is there: `/dev/null`, a link, standard output?
+    /// Are its objects thrown away?
+    pub(super) fn discards(&self) -> bool {
+        !self.links && self.units.iter().any(|unit| is_null(&unit.object))
+    }
+
+    /// Does it write what cannot be put in place of what is there: a device, a link, standard output?
     fn special_output(&self) -> Option<&Path> {
-        let objects = self.units.iter().filter(|_| !self.links).map(|unit| &unit.object);
+        let objects = self.units.iter().filter(|_| !self.links).map(|unit| &unit.object).filter(|path| !is_null(path));
         let dependencies = self.units.iter().filter_map(|unit| unit.dependency_file.as_ref());
         objects.chain(dependencies).map(PathBuf::as_path).find(|path| is_special(path))
     }
@@ -217,8 +222,9 @@ impl Line {
     }
 }
 
-/// Reads a command line.
-pub fn plan(args: &[OsString]) -> Plan {
+/// Reads a command line. Where `told`, its user wants to know what rules do, so an object that goes to `/dev/null` is made
+/// as any other is; without that it is a question of a script to the compiler.
+pub fn plan(args: &[OsString], told: bool) -> Plan {
     let line = Line::read(args);
     if let Some(question) = line.question {
         return Plan::HandOver(question);
@@ -236,7 +242,8 @@ pub fn plan(args: &[OsString]) -> Plan {
             _ => Plan::HandOver("nothing to compile".into()),
         };
     }
-    if is_probe(line.outputs.first().map(PathBuf::as_path), &line.inputs) {
+    let discarded = line.outputs.first().is_some_and(|path| is_null(path));
+    if discarded && !told || is_probe(&line.inputs) {
         return Plan::HandOver("a test of a configuration script".into());
     }
     if let Some(asked) = asked_by_environment() {
@@ -301,6 +308,10 @@ fn build(line: Line, kinds: &[Kind]) -> Build {
     }
 }
 
+fn is_null(path: &Path) -> bool {
+    path == Path::new("/dev/null")
+}
+
 fn is_special(path: &Path) -> bool {
     path == Path::new("-") || path.as_os_str().is_empty() || path.symlink_metadata().is_ok_and(|facts| !facts.is_file())
 }
@@ -310,7 +321,7 @@ mod tests {
     use super::*;
 
     fn planned(line: &str) -> Plan {
-        plan(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+        plan(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>(), false)
     }
 
     fn build(line: &str) -> Build {

@@ -40,7 +40,7 @@ pub const PASSES: &str = "annotation2metadata,forceattrs,inferattrs,function(low
 early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-attrs)";
 
 /// What the content of the cache means.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// Whom to ask, and how.
 #[derive(Clone, Debug)]
@@ -111,6 +111,8 @@ pub enum Note {
     Always(String),
     /// Said once in a build: what tells it from others, and how it is said.
     Once(String, String),
+    /// Said once in a build, and begins with a place in a pack.
+    OfPack(String),
 }
 
 impl Note {
@@ -127,7 +129,8 @@ impl Note {
 /// strict, also where code would be compiled without rules.
 pub fn run(tools: &Tools, args: &[OsString], say: &dyn Fn(&[u8])) -> Result<Done> {
     let words = expanded(args);
-    let missed = match plan(&words) {
+    // Scripts of a build throw objects away to see whether an option is known.
+    let missed = match plan(&words, tools.told && tools.started.is_none()) {
         Plan::Compile(build) => match build.missing() {
             None => return run_build(tools, &words, &build, say),
             Some(missed) => Ok(missed),
@@ -147,18 +150,18 @@ pub fn run(tools: &Tools, args: &[OsString], say: &dyn Fn(&[u8])) -> Result<Done
 /// Runs a command line with C files that are for us.
 fn run_build(tools: &Tools, args: &[OsString], build: &Build, say: &dyn Fn(&[u8])) -> Result<Done> {
     build.missed.iter().try_for_each(|missed| allowed(tools, missed))?;
-    let objects = if build.links { Some(scratch(tools)?) } else { None };
+    let objects = if build.links || build.discards() { Some(scratch(tools)?) } else { None };
     let mut done = Done::of_missed(&build.missed);
     let (mut made, mut all_said) = (BTreeMap::new(), vec![]);
     for (index, unit) in build.units.iter().enumerate() {
         let object = match &objects {
             None => unit.object.clone(),
-            Some(folder) => linked_object(folder, index, unit)?,
+            Some(folder) => passing_object(folder, index, unit)?,
         };
         let mut facts = Facts::default();
         match compile(tools, build, unit, &object) {
-            Ok(Compiled::Object { facts: own, said, note, functions }) => {
-                done.notes.extend(note.map(|note| Note::Once(note.clone(), note)));
+            Ok(Compiled::Object { facts: own, said, notes, functions }) => {
+                done.notes.extend(notes);
                 let name = unit.source.display().to_string();
                 done.files.extend(functions.map(|functions| FileReport { name, functions }));
                 facts = *own;
@@ -203,8 +206,8 @@ fn run_build(tools: &Tools, args: &[OsString], build: &Build, say: &dyn Fn(&[u8]
     Ok(done)
 }
 
-/// Where an object is that is linked at once. The linker names it in its messages.
-fn linked_object(folder: &Scratch, index: usize, unit: &Unit) -> Result<PathBuf> {
+/// Where an object is that is linked at once, or thrown away. The linker names it in its messages.
+fn passing_object(folder: &Scratch, index: usize, unit: &Unit) -> Result<PathBuf> {
     let place = folder.path().join(index.to_string());
     fs::create_dir(&place).context("no temporary directory")?;
     Ok(place.join(unit.source.file_name().unwrap_or_default()).with_extension("o"))
@@ -243,7 +246,7 @@ enum Compiled {
         /// By the front end.
         said: Vec<u8>,
         /// Of the rules.
-        note: Option<String>,
+        notes: Vec<Note>,
         /// What became of them, where that is to be told.
         functions: Option<Vec<FunctionReport>>,
     },
@@ -305,19 +308,19 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
         known.shared = u64::from(is_shared);
         known.seconds = facts.seconds;
         let functions = functions.filter(|_| tools.told);
-        return Ok(Compiled::Object { facts: Box::new(known), said: front.stderr, note: None, functions });
+        return Ok(Compiled::Object { facts: Box::new(known), said: front.stderr, notes: vec![], functions });
     }
     let mut prepare = Command::new(&tools.opt);
     prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
     facts.time("passes", || succeed(tools, &mut prepare, &said))?;
     let served =
         tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready, tools.told)));
-    let mut note = None;
+    let mut notes = vec![];
     let Applied { facts: mut known, unnamed, declared, text, functions } = match served {
         Some(applied) => applied,
         None => {
             let rules = facts.time("packs", || tools.rules.ready(tools.cache.as_ref()))?;
-            note = rules.note();
+            notes.extend(rules.note().map(Note::OfPack));
             let applied = facts.time("rules", || apply(&rules, fs::read(&ready)?, tools.told))?;
             // The process is about to end: taking an engine apart is a tenth of the work on a file of ordinary size.
             std::mem::forget(rules);
@@ -335,7 +338,7 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     }
     if let (true, Some(text)) = (tools.validate, &text) {
         let vouched = facts.time("validation", || validated(fs::read_to_string(&ready)?, text, declared))?;
-        note = Some(note.into_iter().chain(vouched).collect::<Vec<_>>().join("\n")).filter(|note| !note.is_empty());
+        notes.extend(vouched.map(|vouched| Note::Once(vouched.clone(), vouched)));
     }
     let ir = tools.keep.as_ref().map(|_| fs::read(&ready)).transpose()?;
     let ir = ir.map(|before| Ir { before, after: text.clone() });
@@ -363,7 +366,7 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     }
     let functions = entry.functions;
     known.seconds.extend(facts.seconds);
-    Ok(Compiled::Object { facts: Box::new(known), said: front.stderr, note, functions })
+    Ok(Compiled::Object { facts: Box::new(known), said: front.stderr, notes, functions })
 }
 
 /// The macros that are defined at the end of a file, if the preprocessor can tell.
@@ -374,8 +377,8 @@ fn preprocessor(tools: &Tools, build: &Build, unit: &Unit, to: &Path, said: &Pat
     Some(String::from_utf8_lossy(&fs::read(to).ok()?).into_owned())
 }
 
-/// What rules make does what it is made of, as far as runs and a solver show. What is said of functions that are left to
-/// the packs.
+/// What rules make does what it is made of, as far as runs and a solver show. Gives the verdicts
+/// on functions that are left to the packs.
 fn validated(before: String, after: &str, declared: BTreeSet<String>) -> Result<Option<String>> {
     let report = own_changes(&module::read(before)?, after, declared).context("what rules make cannot be compared")?;
     if let Some(verdict) = report.functions.iter().find(|verdict| verdict.counterexample.is_some()) {

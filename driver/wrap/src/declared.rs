@@ -3,6 +3,7 @@
 //! What a file calls, LLVM IR tells. Of a macro there is nothing in it, so the preprocessor is asked, where the source
 //! names a function that LLVM IR does not.
 
+use super::statistics::Facts;
 use rewright_dsl::diagnostic::count;
 use rewright_llvm::declared_calls::DeclaredCalls;
 use std::cmp::Reverse;
@@ -72,18 +73,47 @@ fn is_slip(name: &[u8], other: &[u8]) -> bool {
     }
 }
 
-/// What is said of functions that packs declare, that no file of a build calls, and that may be misspelt.
-pub fn misspelt(near: &BTreeMap<String, String>, calls: &BTreeMap<String, DeclaredCalls>) -> Vec<String> {
+/// Where functions (`@f`) are declared: `mine.rw:4`.
+pub type Places = BTreeMap<String, String>;
+
+/// A note about a function, at its declaration: `mine.rw:4: note: ..`.
+fn note(function: &str, declared: &Places, text: &str) -> String {
+    let place = declared.get(function).map_or(String::new(), |place| format!("{place}: "));
+    format!("{place}note: {text}")
+}
+
+/// Notes on functions that packs declare, that no file of a build calls, and that may be misspelt.
+pub fn misspelt(
+    near: &BTreeMap<String, String>,
+    calls: &BTreeMap<String, DeclaredCalls>,
+    declared: &Places,
+) -> Vec<String> {
     let never = near.iter().filter(|(function, _)| !calls.contains_key(*function));
     let text = |(function, meant): (&String, &String)| {
-        let (function, meant) = (bare(function), bare(meant));
-        format!("no file calls `{function}`, which a pack declares: did you mean `{meant}`, which is called?")
+        let (name, meant) = (bare(function), bare(meant));
+        let text = format!("no file calls `{name}`, which a pack declares: did you mean `{meant}`, which is called?");
+        note(function, declared, &text)
     };
     never.map(text).collect()
 }
 
-/// What is said of functions of which calls are there that are not what a pack declares.
-pub fn unmatched(calls: &BTreeMap<String, DeclaredCalls>) -> Vec<String> {
+/// A note on a build that calls none of the functions for which its packs were written.
+pub fn uncalled(facts: &Facts, declared: &Places) -> Option<String> {
+    let ((first, _), files) = (declared.first_key_value()?, facts.files as usize);
+    (files > 0 && facts.calls.is_empty()).then(|| {
+        let text = format!(
+            "no function that the packs declare is called in the {} that {} compiled (they declare `{first}`{}); \
+             `--keep DIR` shows what is",
+            count(files, "file"),
+            if files == 1 { "was" } else { "were" },
+            if declared.len() > 1 { ", .." } else { "" }
+        );
+        note(first, declared, &text)
+    })
+}
+
+/// Notes on functions that packs declare, where calls of that name are not taken for them.
+pub fn unmatched(calls: &BTreeMap<String, DeclaredCalls>, declared: &Places) -> Vec<String> {
     let unmatched = calls.iter().filter(|(_, calls)| !calls.refused.is_empty());
     let text = |(function, DeclaredCalls { taken, refused }): (&String, &DeclaredCalls)| {
         let mut why: Vec<(&str, u64)> = refused.iter().map(|(because, calls)| (because.as_str(), *calls)).collect();
@@ -103,7 +133,9 @@ pub fn unmatched(calls: &BTreeMap<String, DeclaredCalls>) -> Vec<String> {
             (_, 1) => "is not",
             _ => "are not",
         };
-        format!("{which} of `{}` {verb} the function that a pack declares: {}", bare(function), shown.join("; or "))
+        let why = shown.join("; or ");
+        let text = format!("{which} of `{}` {verb} the function that a pack declares: {why}", bare(function));
+        note(function, declared, &text)
     };
     unmatched.map(text).collect()
 }
@@ -123,13 +155,13 @@ mod tests {
         let asked = named(names(&["f", "in", "max", "min", "same"]), source);
         assert_eq!(asked, names(&["f", "max", "same"]));
         let found = macros(&asked, "#define max(a,b) max_of(a, b)\n#define same same\n#define ff 1\n#define f\n");
-        let said = unmatched(&found);
+        let said = unmatched(&found, &Places::from([("@max".into(), "mine.rw:4".into())]));
         assert_eq!(
             said,
             [
-                "no call of `f` is the function that a pack declares: it is a macro (`#define f`): declare what that calls",
-                "no call of `max` is the function that a pack declares: it is a macro (`#define max(a,b) max_of(a, b)`): \
-                 declare what that calls",
+                "note: no call of `f` is the function that a pack declares: it is a macro (`#define f`): declare what that calls",
+                "mine.rw:4: note: no call of `max` is the function that a pack declares: it is a macro (`#define max(a,b) \
+                 max_of(a, b)`): declare what that calls",
             ]
         );
     }
@@ -146,10 +178,9 @@ mod tests {
         assert_eq!(found, expected.map(|(a, b)| (a.to_string(), b.to_string())).into());
         // Another file calls it.
         let calls = BTreeMap::from([("@__gmpz_addd".to_string(), DeclaredCalls::default())]);
-        let said =
-            "no file calls `__gmpz_compabs`, which a pack declares: did you mean `__gmpz_cmpabs`, which is called?";
-        assert_eq!(misspelt(&found, &calls)[..1], [said]);
-        assert_eq!(misspelt(&found, &calls).len(), 2);
+        let said = "note: no file calls `__gmpz_compabs`, which a pack declares: did you mean `__gmpz_cmpabs`, which is called?";
+        assert_eq!(misspelt(&found, &calls, &Places::new())[..1], [said]);
+        assert_eq!(misspelt(&found, &calls, &Places::new()).len(), 2);
     }
 
     #[test]
@@ -166,11 +197,11 @@ mod tests {
         ];
         let all = all.into_iter().map(|(name, calls)| (name.to_string(), calls)).collect();
         assert_eq!(
-            unmatched(&all),
+            unmatched(&all, &Places::new()),
             [
-                "1 of 2 calls of `a` is not the function that a pack declares: x",
-                "no call of `b` is the function that a pack declares: y; or x",
-                "10 of 13 calls of `d` are not the function that a pack declares: x; or w; or v; or other reasons, for 1 call",
+                "note: 1 of 2 calls of `a` is not the function that a pack declares: x",
+                "note: no call of `b` is the function that a pack declares: y; or x",
+                "note: 10 of 13 calls of `d` are not the function that a pack declares: x; or w; or v; or other reasons, for 1 call",
             ]
         );
     }

@@ -50,7 +50,7 @@ pub(super) fn language(path: &Path) -> Option<&'static str> {
 }
 
 /// Is it what configuration scripts try out? They look at what a compiler says, and throw away what it makes.
-pub(super) fn is_probe(output: Option<&Path>, inputs: &[(usize, PathBuf)]) -> bool {
+pub(super) fn is_probe(inputs: &[(usize, PathBuf)]) -> bool {
     const NAMES: [&str; 7] = [
         "conftest",
         "_configtest",
@@ -66,5 +66,5 @@ pub(super) fn is_probe(output: Option<&Path>, inputs: &[(usize, PathBuf)]) -> bo
         stem.is_some_and(|stem| NAMES.contains(&stem))
             || path.iter().any(|part| FOLDERS.iter().any(|folder| part == *folder))
     };
-    output == Some(Path::new("/dev/null")) || inputs.iter().any(|(_, path)| named(path))
+    inputs.iter().any(|(_, path)| named(path))
 }

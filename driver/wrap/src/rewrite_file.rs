@@ -9,7 +9,7 @@ use rewright_llvm::module;
 use rewright_llvm::optimise::FileOutcome;
 use rewright_pipeline::optimiser::{Fate, FunctionOutcome, Options};
 use rewright_pipeline::source::Sides;
-use rewright_report::remarks::FunctionReport;
+use rewright_report::remarks::{FunctionReport, Names};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,11 +46,11 @@ pub fn apply(rules: &Ready, text: Vec<u8>, told: bool) -> Result<Applied> {
         .map_err(|_| anyhow!("a bug in rewright: it panicked"))?;
     let program = optimiser.optimiser.program();
     let mut facts = Facts::of(&outcome, program);
-    let (unnamed, declared) = (optimiser.unnamed(&file), optimiser.declared().into_iter().collect());
+    let (unnamed, declared) = (optimiser.unnamed(&file), optimiser.declared().into_keys().collect());
     facts.near = near(&unnamed, &declared, file.declarations.keys().map(String::as_str));
     facts.unlogged = u64::from(!options.log && facts.optimised > 0);
     let report = |(f, sides): (&Option<FunctionOutcome>, &Option<Sides>)| {
-        Some(FunctionReport::of(program, f.as_ref()?, sides.clone()))
+        Some(FunctionReport::of(program, f.as_ref()?, sides.clone(), Names::OfSource))
     };
     let functions = || outcome.statistics.functions.iter().zip(&outcome.sides).filter_map(report).collect();
     let functions = told.then(functions);

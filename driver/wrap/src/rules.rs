@@ -51,13 +51,19 @@ impl Ready {
         Ready { optimiser, options, known: FunctionCache::default() }
     }
 
-    /// What the user is told of rules that do not match here.
+    /// A note on rules that do not match here, at the first of them.
     pub fn note(&self) -> Option<String> {
-        let libraries: Vec<String> = computed_with(self.optimiser.optimiser.program()).into_iter().collect();
-        (!libraries.is_empty()).then(|| {
-            let libraries = libraries.join(", ");
-            format!("note: rules that compute with functions of {libraries} do not match: builds call no library")
-        })
+        let program = self.optimiser.optimiser.program();
+        let libraries = computed_with(program);
+        let first = libraries.values().min()?;
+        let place = program.sources.place(program.rule(*first).span);
+        let libraries: Vec<&str> = libraries.keys().map(String::as_str).collect();
+        Some(format!(
+            "{}:{}: note: rules that compute with functions of {} do not match: builds call no library",
+            place.file,
+            place.line,
+            libraries.join(", ")
+        ))
     }
 }
 

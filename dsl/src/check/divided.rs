@@ -67,16 +67,18 @@ impl Elab<'_> {
 
     fn no_whole_call(&mut self, shape: &Shape) {
         let NodeKind::Call(call) = &self.node(shape.patterns[0]).kind else { return };
-        let name = call.name.clone();
+        let (name, op) = (call.name.clone(), self.called(shape.patterns[0]));
         let message = format!("`{name}` writes and gives a value, and this right side is only one of both");
-        self.report(
-            Diag::error("RW0310", shape.right_at, message, "the value, or a call whose state is not written")
-                .also(shape.left_at, "the whole call, in a state that is written")
-                .help(format!(
-                    "write another such call with its state, `{name}(..) after s`; or a state alone, `s`, if the rule is not \
-                     about the value"
-                )),
-        );
+        let report = Diag::error("RW0310", shape.right_at, message, "the value, or a call whose state is not written")
+            .also(shape.left_at, "the whole call, in a state that is written")
+            .help(format!(
+                "write another such call with its state, `{name}(..) after s`; or a state alone, `s`, if the rule is not \
+                 about the value"
+            ));
+        self.report(match op {
+            Some(op) => report.also(self.op_spans[op.0 as usize], "declared here, with both"),
+            None => report,
+        });
     }
 
     /// The operation of a call at a site that has parts.

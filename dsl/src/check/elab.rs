@@ -206,16 +206,14 @@ impl Elab<'_> {
                 let ty = self.node(node).ty.clone();
                 if self.solver.unify(&ty, &IType::State).is_err() {
                     let found = self.show(&ty);
-                    let help = self.why_no_state(node);
-                    self.report(
-                        Diag::error(
-                            "RW0310",
-                            expr.span,
-                            format!("expected a state, found a value of type `{found}`"),
-                            "gives no state",
-                        )
-                        .help(help),
-                    );
+                    let message = format!("expected a state, found a value of type `{found}`");
+                    let report = Diag::error("RW0310", expr.span, message, "gives no state");
+                    let report = report.help(self.why_no_state(node));
+                    let called = self.called(node).map(|op| self.op_spans[op.0 as usize]);
+                    self.report(match called {
+                        Some(declared) => report.also(declared, "declared here"),
+                        None => report,
+                    });
                     return self.error_node(expr.span);
                 }
                 node
@@ -225,10 +223,7 @@ impl Elab<'_> {
 
     /// What to write where an expression is no state.
     fn why_no_state(&self, node: NodeId) -> String {
-        let writer = match &self.node(node).kind {
-            NodeKind::Call(call) => call.chosen.as_ref().map(|(op, _)| self.universe.ops.get(*op)),
-            _ => None,
-        };
+        let writer = self.called(node).map(|op| self.universe.ops.get(op));
         match writer.filter(|op| !op.effects.writes.is_empty() && !op.results.is_empty()) {
             Some(op) => format!(
                 "of functions that write and give a value, the state has a name after those that do nothing else and access \
@@ -238,6 +233,14 @@ impl Elab<'_> {
                 op.name
             ),
             None => "a state is a variable, or a call of a function that writes".into(),
+        }
+    }
+
+    /// The function that a call is of, where that is known.
+    pub(super) fn called(&self, node: NodeId) -> Option<OpId> {
+        match &self.node(node).kind {
+            NodeKind::Call(call) => call.chosen.as_ref().map(|(op, _)| *op),
+            _ => None,
         }
     }
 

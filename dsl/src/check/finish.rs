@@ -130,10 +130,14 @@ impl Elab<'_> {
             let chained = |s: NodeId| used.contains(&s);
             if !chained(state) && !self.failed {
                 let span = self.node(state).span;
-                self.report(
-                    Diag::error("RW0310", span, "nothing here stands in a state", "`after` says nothing")
-                        .help("only calls that read or write a region take `after`"),
-                );
+                let report = Diag::error("RW0310", span, "nothing here stands in a state", "`after` says nothing")
+                    .help("only calls that read or write a region take `after`: a declaration lists that in `effects`");
+                let around = |id: &NodeId| matches!(&self.node(*id).kind, NodeKind::Call(call) if call.around.state == Some(state));
+                let outermost = self.calls().into_iter().filter(around).max().and_then(|id| self.called(id));
+                self.report(match outermost {
+                    Some(op) => report.also(self.op_spans[op.0 as usize], "declared without such an effect here"),
+                    None => report,
+                });
             }
         }
     }
@@ -158,13 +162,16 @@ impl Elab<'_> {
             return;
         }
         let message = format!("`{}` stands at a place of its own, and in the state of no other call", decl.name);
+        let Some(declared) = self.called(id).map(|op| self.op_spans[op.0 as usize]) else { return };
         self.report(
-            Diag::error("RW0310", call.name_span, message, "shares its state with another call").help(format!(
-                "a rule cannot say that nothing is written between another call and one that allocates, does io or may not \
-                 return: where the rule holds whatever happens in between, leave out this `after`, or give it a state of \
-                 its own, `{}(..) after t` with a parameter `t: State`",
-                call.name
-            )),
+            Diag::error("RW0310", call.name_span, message, "shares its state with another call")
+                .also(declared, "its effects are declared here")
+                .help(format!(
+                    "a rule cannot say that nothing is written between another call and one that allocates, does io or may \
+                     not return: where the rule holds whatever happens in between, leave out this `after`, or give it a \
+                     state of its own, `{}(..) after t` with a parameter `t: State`",
+                    call.name
+                )),
         );
     }
 

@@ -3,6 +3,7 @@
 
 use super::overload::is_below;
 use super::report::Diag;
+use super::wording::short;
 use super::{Checker, FnPlace, WrittenRule};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
 use crate::syntax::ast::{FnClause, ItemKind, Span};
@@ -27,6 +28,7 @@ impl Checker<'_> {
             for id in &rule.rules {
                 let checked = self.program.rule(*id).clone();
                 self.lint_growth(&checked, rule);
+                self.lint_idle(&checked, rule);
                 self.lint_monotone(&checked, rule);
                 self.lint_instances(&checked, rule.name);
                 if self.diagnostics.len() > told {
@@ -286,6 +288,24 @@ impl Checker<'_> {
                     .help("give its ruleset a limit: `run ruleset limit 5000 nodes`"),
             );
         }
+    }
+
+    /// A right side that is the left side. Without a state of its own it stands in that of the left side's root.
+    fn lint_idle(&mut self, rule: &Rule, written: &WrittenRule) {
+        let Conclusion::Equal(right) = &rule.right else { return };
+        if rule.is_block || rule.left.first() != Some(right) {
+            return;
+        }
+        let message = format!("both sides of `{}` are the same", short(&rule.name));
+        let report = Diag::lint("RW0519", written.name, message, "changes nothing");
+        let in_state = matches!(right, Term::Call { state: Some(state), .. } if matches!(**state, Term::Call { .. }));
+        self.report(match in_state {
+            true => report.help(
+                "the right side stands in the state of the left side's root; name the one that is meant on both sides: \
+                 `get(b) after (put(b, v) after s) => get(b) after s`",
+            ),
+            false => report,
+        });
     }
 
     fn lint_monotone(&mut self, rule: &Rule, written: &WrittenRule) {

@@ -64,9 +64,17 @@ impl Elab<'_> {
                         format!("expected `{want}`, found `{found}`"),
                         format!("of type `{found}`"),
                     )
-                    .help(match found.as_str() {
-                        "State" => "`after` takes all that follows it: put the call and its state in parentheses, `(f(x) after s) + y`",
-                        _ => "types never convert by themselves: change a declaration, or call what converts one into the other",
+                    .help(match (found.as_str(), &arg.kind) {
+                        ("State", NodeKind::Call(inner)) => format!(
+                            "`{}` gives no value: two calls are written one after the other, `{}(..) after {}(..) after s`",
+                            inner.name, call.name, inner.name
+                        ),
+                        ("State", _) => {
+                            "`after` takes all that follows it: put the call and its state in parentheses, `(f(x) after s) + y`"
+                                .into()
+                        }
+                        _ => "types never convert by themselves: change a declaration, or call what converts one into the other"
+                            .into(),
                     }),
                     _ => {
                         let message = format!("expected `{want}`, found {}", quoted(&found));
@@ -119,8 +127,22 @@ impl Elab<'_> {
         }
         match self.kin(call, op, index) {
             Some(kin) => report.help(format!("`{}` takes `{}`", short(&kin), self.show(ty))),
+            None if self.is_below(ty, "ptr") => report.help(
+                "a pointer is no number: `ptr_offset(p, 8)` is one 8 bytes further, and `address(p)` is its address as an \
+                 `i64`",
+            ),
+            None if self.is_below(bound, "ptr") && self.is_below(ty, "Scalar") => {
+                report.help("a number is no pointer: only `0` is one, the null pointer; others come from calls")
+            }
             None => report,
         }
+    }
+
+    /// Is a type that is known the declared type of this name, or below it?
+    fn is_below(&mut self, ty: &IType, name: &str) -> bool {
+        let Some(decl) = self.universe.types.lookup(name) else { return false };
+        let known = !matches!(self.solver.shallow(ty), IType::Var(_) | IType::Error);
+        known && self.solver.trial(|solver| solver.subtype(ty, &IType::App(decl, vec![])).is_ok())
     }
 
     /// The function of the same pack with nearly the same name and as many parameters that takes an argument.

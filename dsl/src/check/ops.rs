@@ -4,7 +4,7 @@ use super::Checker;
 use super::decls::BUILTIN_EFFECTS;
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, VariableKind};
-use super::report::Diag;
+use super::report::{Diag, listed};
 use super::scope::Scope;
 use super::solve::{IType, rigid};
 use crate::syntax::ast::{Expr, ExprKind, FnClause, FnItem, ItemKind, Span, Spanned};
@@ -86,7 +86,7 @@ impl<'a> Checker<'a> {
                             format!("unknown effect `{unknown}`"),
                             "not declared or imported",
                         )
-                        .nearest(unknown, known, || Some(format!("declare it: `effect {unknown}`")));
+                        .nearest(unknown, known, || Some(effect_help(unknown)));
                         self.report(report);
                     }
                 }
@@ -388,5 +388,18 @@ fn law_word(name: &str) -> &str {
 fn push_new(list: &mut Vec<String>, item: String) {
     if !list.contains(&item) {
         list.push(item);
+    }
+}
+
+/// What to write in place of an effect that is not there and resembles none.
+fn effect_help(unknown: &str) -> String {
+    match unknown {
+        "free" | "frees" | "deallocates" | "releases" => {
+            "a function that frees memory writes it: `writes(memory)`".into()
+        }
+        _ => format!(
+            "effects are {}; one of your own is declared before it is used: `effect {unknown}`",
+            listed(&BUILTIN_EFFECTS.map(|effect| format!("`{effect}`")))
+        ),
     }
 }

@@ -38,8 +38,11 @@ impl Diag {
 
     /// Another place that takes part. Declarations without a place (`Any`) are left out.
     pub(crate) fn also(mut self, at: Span, text: impl Into<String>) -> Self {
-        if at.end > at.start {
-            self.0.secondary.push(Label { span: at, text: text.into() });
+        // Overloads that a list has by its lengths are one declaration.
+        let text = text.into();
+        let is_said = self.0.secondary.iter().any(|label| label.span == at && label.text == text);
+        if at.end > at.start && !is_said {
+            self.0.secondary.push(Label { span: at, text });
         }
         self
     }

@@ -7,8 +7,8 @@ use super::elab::Elab;
 use super::guards::Condition;
 use super::nodes::{Around, NodeId, NodeKind};
 use super::report::Diag;
-use super::solve::{Clash, IType, Solver, substitute};
-use super::wording::{short, signature};
+use super::solve::{Clash, IType, LiteralKind, Solver, substitute};
+use super::wording::{quoted, short, signature};
 use crate::program::Guard;
 use crate::syntax::ast::{Clause, Rewrite, Span};
 use rewright_typeprop::{OpId, Term, TypeExpr};
@@ -50,13 +50,16 @@ impl Elab<'_> {
             let report = Diag::error(
                 "RW0301",
                 shape.right_at,
-                format!("the left side is `{l}`, the right side `{r}`"),
+                format!("the left side is {}, the right side {}", quoted(&l), quoted(&r)),
                 if matches!(clash, Clash::Different) { format!("of type `{r}`") } else { why },
             )
             .also(shape.left_at, format!("of type `{l}`"));
-            self.report(match one_is_state {
-                true => report.help("a call that gives no value is replaced by one that gives none, or by a state"),
-                false => report,
+            self.report(match clash {
+                _ if one_is_state => {
+                    report.help("a call that gives no value is replaced by one that gives none, or by a state")
+                }
+                Clash::Literal(LiteralKind::Float, _) => report.help("an integer is written without a point: `0`"),
+                _ => report,
             });
         }
         shape.conditions = self.whens(clauses.iter().copied());

@@ -27,7 +27,16 @@ pub fn signature(op: &Op, universe: &Universe) -> String {
         })
         .collect();
     let tparams = if tparams.is_empty() { String::new() } else { format!("{{{}}}", tparams.join(", ")) };
-    let params: Vec<String> = op.params.iter().map(|p| format!("{}: {}", p.name, ty(&p.ty))).collect();
+    // Those of a list are numbered: `xs.1`, `xs.2`.
+    let mut params: Vec<String> = op
+        .params
+        .iter()
+        .map(|p| match p.name.split_once('.') {
+            Some((list, _)) => format!("{list}...: {}", ty(&p.ty)),
+            None => format!("{}: {}", p.name, ty(&p.ty)),
+        })
+        .collect();
+    params.dedup();
     let results: Vec<String> = op.results.iter().map(ty).collect();
     let results = match &results[..] {
         [] => String::new(),

@@ -347,7 +347,7 @@ pub(super) const TYPES: &[Code] = &[
         "RW0317",
         "not a condition",
         "`..` is not known while matching",
-        "What stands after `when` cannot be a condition, or cannot be decided while matching. Facts and classes \
+        "The expression after `when` is no condition, or cannot be decided while matching. Facts and classes \
          are looked up; everything else is computed from constants, literals and the widths of types. `not` and \
          `or` are over computed conditions only.",
     ),

@@ -114,7 +114,7 @@ pub(super) const LINTS: &[Code] = &[
         "RW0515",
         "function of C without effects",
         "`..` states no effects, and is taken to be pure",
-        "What a declaration does not list does not happen, so a function without `pure` or `effects` depends on its operands \
+        "A declaration lists all that a function does, so one without `pure` or `effects` depends on its operands \
          only: two calls of it are one, and it may be computed anywhere. Few functions of C are like that. Those that read \
          through a pointer have `effects reads(memory)`, those that change something `writes(memory)`, those that make \
          something `allocates(heap)`, and what the outside world sees is `io`. If it is pure, write `pure`.",
@@ -135,6 +135,22 @@ pub(super) const LINTS: &[Code] = &[
          may be replaced by the first. Write `effects reads(memory)`. Where it does not read there, or nothing changes what it \
          reads, say so: `@unchanging(\"the length of a text never changes\")`.",
     ),
+    code!(
+        "RW0518",
+        "unknown instruction",
+        "`..` is the name of no instruction of ..",
+        "An attribute gives an operation the name of an instruction that the other language does not have, or that has other \
+         effects there than those declared. No function holds this operation, so no rule about it matches in a program. A \
+         function of C has an `@` before its name: `@llvm(\"@strlen\")`.",
+    ),
+    code!(
+        "RW0519",
+        "rule that changes nothing",
+        "both sides of `..` are the same",
+        "The right side of a rule is its left side, so it says nothing. Most often a state is missing: a right side without \
+         `after` stands in the state of the left side's root, in which the left side stands already. Name the state that is \
+         meant on both sides.",
+    ),
 ];
 
 /// `RW06xx`: examples that do not hold.
@@ -143,8 +159,7 @@ pub(super) const EXAMPLES: &[Code] = &[
         "RW0601",
         "example fails",
         "example .. of .. fails",
-        "What the example claims is not what the rules do: the term became another one, two terms are in one class or \
-         in \
+        "The rules do something else than the example claims: the term became another one, two terms are in one class or in \
          different ones, or a rule that `fires` names took no part. Correct the rule, or the example if it claims too \
          much: `rewright test --update` writes what holds instead, for you to read.",
     ),
@@ -152,8 +167,7 @@ pub(super) const EXAMPLES: &[Code] = &[
         "RW0602",
         "example was not run",
         "example .. of .. was not run",
-        "A rule that matches in the example computes with a function of a shared library (`eval`), and that call was \
-         not \
+        "A rule that matches in the example computes with a function of a shared library (`eval`), and that call was not \
          made: nobody has allowed the library to be called, or it could not be called. A pack does not allow its own \
          calls. If you trust the library, allow it with `--allow-link`, or for good with `rewright allow`.",
     ),
@@ -174,10 +188,8 @@ pub(super) const EVIDENCE: &[Code] = &[
         "RW0701",
         "rule is wrong",
         "rule .. is wrong..",
-        "There are values at which the two sides of the rule differ. They are shown with the value of each side, and \
-         as \
-         an example that can be put into the pack: it says that the sides are different, so it fails as long as the \
-         rule \
+        "There are values at which the two sides of the rule differ. They are shown with the value of each side, and as \
+         an example that can be put into the pack: it says that the sides are different, so it fails as long as the rule \
          makes them one. Correct the right side, or add a condition that excludes the values. Operations are total: a \
          quotient by zero has a value, too, whether or not the operation traps there.",
     ),
@@ -208,8 +220,7 @@ pub(super) const EVIDENCE: &[Code] = &[
         "RW0705",
         "compiled code disagrees",
         "compiled code of rule .. is not what its operations mean..",
-        "A side of the rule is one value by the meaning of its operations and another one where it is compiled and \
-         run. \
+        "A side of the rule is one value by the meaning of its operations and another one where it is compiled and run. \
          That is no fault of the rule: the meaning that is declared for an operation, or the instruction whose name it \
          bears, is wrong, or Cranelift compiles it wrongly. Where the operation is your own, compare its `@model` or \
          `spec` with its `@clif` or `@link`; otherwise report it, with the values that are shown.",
@@ -218,9 +229,8 @@ pub(super) const EVIDENCE: &[Code] = &[
         "RW0706",
         "rule was not verified",
         "rule .. was not verified",
-        "What a function of the rule computes only a shared library knows, and nobody has allowed the library to be \
-         called. A pack does not allow its own calls. If you trust the library, allow it with `--allow-link`, or for \
-         good \
+        "Only a shared library says what a function of the rule computes, and nobody has allowed the library to be \
+         called. A pack does not allow its own calls. If you trust the library, allow it with `--allow-link`, or for good \
          with `rewright allow`. Or the library is allowed, and it is not there, or has no such function: then the mistake is \
          in the `@link`. Macros of a header often give a function another name: `nm -D --defined-only` lists those of a \
          library.",

@@ -44,7 +44,7 @@ pub(super) const RULES: &[Code] = &[
         "RW0406",
         "`eval` of what is not constant",
         "`eval` of `..`, which is not a constant",
-        "What `eval` computes must consist of `const` variables, literals, and functions that have a meaning: a \
+        "`eval` computes with `const` variables, literals, and functions that have a meaning: a \
          `@model`, a `spec`, `host fn`, a `@body` in the input, or a pure function of a shared library (`@link`) that \
          gives a number.",
     ),

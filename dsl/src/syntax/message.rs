@@ -200,6 +200,20 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         }
         "!" => "write `not`",
         "~" => "there is no such operator; call the operation that a pack declares, `bnot` in `std.core`",
+        ")" if expects(Expected::Expression) && previous == "(" && !follows_a_name(tokens, failure.at) => {
+            "a call that gives nothing is a state: `put(b, 1) after s => s`, with a parameter `s: State`"
+        }
+        "=>" if item_is(tokens, failure.at, "infer") => {
+            "an inference concludes a fact: `infer name(x: i32): fact(x) when ..`"
+        }
+        "'" => "a character is a number, `97`; a text stands in double quotes",
+        _ if item_is(tokens, failure.at, "override") && expects(Expected::Clause) => {
+            "an `override` states the cost: `override iadd cost 5`"
+        }
+        "const" if expects(Expected::Type) => "`const` stands before the name: `const k: i32`",
+        "when" if expects(Expected::Arrow) || expects(Expected::OpenBrace) => {
+            "conditions follow the right side: `left => right when ..`"
+        }
         "(" if expects(Expected::Name) && previous == "rule" => "a rule has a name: `rule name(..): left => right`",
         "(" | ":" if expects(Expected::String) && previous == "example" => {
             "an example begins with what it shows: `example \"adding zero\" (x: i32): ..`"
@@ -312,7 +326,11 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
     }
     if expects(Expected::Colon) && expects(Expected::CloseParen) && found.is_some_and(|token| token.kind == Kind::Word)
     {
-        return Some(format!("a parameter is written `{previous}: {text}`"));
+        return Some(match (is_type_of_number(previous), is_type_of_number(text)) {
+            (true, false) => format!("the name of a parameter comes first: `{text}: {previous}`"),
+            (true, true) => "a parameter is written `name: Type`".to_owned(),
+            (false, _) => format!("a parameter is written `{previous}: {text}`"),
+        });
     }
     let behind =
         |back: usize| failure.at.checked_sub(back).and_then(|at| tokens.get(at)).map_or("", |token| token.text);
@@ -385,6 +403,11 @@ const WORDS_OF_C: [&str; 12] =
 /// Is it the name of a type of numbers, here or in C?
 fn is_type_of_number(name: &str) -> bool {
     WORDS_OF_C[..8].contains(&name) || matches!(name, "i8" | "i16" | "i32" | "i64" | "f32" | "f64")
+}
+
+/// Does a parenthesis that opens before a place follow a name, as that of a call does?
+fn follows_a_name(tokens: &[Token<'_>], at: usize) -> bool {
+    at.checked_sub(2).and_then(|at| tokens.get(at)).is_some_and(|token| token.kind == Kind::Word)
 }
 
 /// Does a number stand before a place, and `limit` before it?

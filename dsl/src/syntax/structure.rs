@@ -82,7 +82,13 @@ fn sort_out_docs(file: u32, lexed: &mut Lexed<'_>, diagnostics: &mut Vec<Diagnos
             continue;
         }
         let (first, last) = (&run[0], &run[run.len() - 1]);
+        let of_pack = kept.is_empty() && tokens.peek().is_some_and(|next| next.text == "pack");
         let (message, label, help) = match kind {
+            Kind::Doc if of_pack => (
+                "`///` documents the item below it, and a pack is none",
+                "before `pack`",
+                "a pack is documented by `//!` at the top of its file",
+            ),
             Kind::PackDoc => (
                 "`//!` documents the pack only at the top of the file",
                 "not at the top",
@@ -94,10 +100,10 @@ fn sort_out_docs(file: u32, lexed: &mut Lexed<'_>, diagnostics: &mut Vec<Diagnos
                 "`///` stands before an item; write `//` for other comments",
             ),
         };
-        // A comment on one line: `//!` may also be meant for the next item.
+        // A comment on one line: a fix changes one place, and `//!` may also be meant for the next item.
         let fix = (kind == Kind::Doc && run.len() == 1).then(|| Fix {
             span: Span { file, start: first.start, end: first.start + "///".len() as u32 },
-            replacement: "//".into(),
+            replacement: if of_pack { "//!" } else { "//" }.into(),
             applicability: Applicability::Safe,
         });
         diagnostics.push(Diagnostic {

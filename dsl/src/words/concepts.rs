@@ -38,7 +38,7 @@ pub(super) const CONCEPTS: &[Word] = &[
     word(
         "statement",
         CONCEPT,
-        "What is executed at a place of the skeleton: a write, a check, a call, an instruction that no pack declares.",
+        "An instruction that is executed at a place of the skeleton: a write, a check, a call, or one that no pack declares.",
         "",
     ),
     word(
@@ -46,6 +46,60 @@ pub(super) const CONCEPTS: &[Word] = &[
         CONCEPT,
         "The contents of memory at a point, as a value. A load is a function of its address and a state; a store is a function that returns a state. Rules speak of it with `after`.",
         "rule forward(p: i64, x: i32): load(p) after store(x, p) => x",
+    ),
+    word(
+        "region",
+        CONCEPT,
+        "A part of memory that functions read, write or allocate in: `memory` and `heap` without a declaration, one of your own by `effect cache`. Calls that touch different regions keep no order among them.",
+        "effect cache\nfn lookup(k: i64) -> i64  effects reads(cache)  cost 30",
+    ),
+    word(
+        "reads",
+        CONCEPT,
+        "An effect: what the function gives depends on a region, `effects reads(memory)`. Two calls are one value where nothing is written between.",
+        "fn length(l: List) -> i64  effects reads(memory)  cost 40",
+    ),
+    word(
+        "writes",
+        CONCEPT,
+        "An effect: the function changes a region, `effects writes(memory)`. A function that frees memory writes it, too.",
+        "fn set(l: List, x: i64) -> ()  effects writes(memory)  cost 40",
+    ),
+    word(
+        "allocates",
+        CONCEPT,
+        "An effect: the function makes something new in a region, `effects allocates(heap)`. Two calls are two values; a call whose value nobody uses may go only by an unsafe rule.",
+        "fn create() -> List  effects allocates(heap)  cost 90",
+    ),
+    word(
+        "io",
+        CONCEPT,
+        "An effect: the world outside sees the call, `effects io`. Its calls stay, in their order.",
+        "fn log(x: i64) -> ()  effects io  cost 90",
+    ),
+    word(
+        "traps",
+        CONCEPT,
+        "An effect: the function may stop the program, `effects traps`, or `traps when y == 0 as int_divz` where it is known when.",
+        "fn half(x: i64) -> i64  effects traps  cost 9",
+    ),
+    word(
+        "diverges",
+        CONCEPT,
+        "An effect: the function may not return, because it loops, ends the program or jumps elsewhere: `effects diverges`. No call after it moves before it.",
+        "fn wait(x: i64) -> ()  effects diverges  cost 90",
+    ),
+    word(
+        "same",
+        CONCEPT,
+        "A condition: two values are known to be equal, `when same(x, y)`.",
+        "rule alike(x: i64, y: i64): max(x, y) => x when same(x, y)",
+    ),
+    word(
+        "distinct",
+        CONCEPT,
+        "A condition: two values are not known to be equal, `when distinct(x, y)`. They may be found equal later, and may be equal all the same.",
+        "rule apart(x: i64, y: i64): pair(x, y) => pair(y, x) when distinct(x, y)",
     ),
     word(
         "check",
@@ -74,7 +128,7 @@ pub(super) const CONCEPTS: &[Word] = &[
     word(
         "verdict",
         CONCEPT,
-        "What is known of a rule or of two programs: `proved` by a solver, `refuted` by an input, `tested` (runs agree, which claims nothing), or `unknown`, with the reason.",
+        "The answer to whether a rule is right, or two programs do the same: `proved` by a solver, `refuted` by an input, `tested` (runs agree, which claims nothing), or `unknown`, with the reason.",
         "",
     ),
     word(

@@ -49,13 +49,13 @@ pub(super) const CLAUSES: &[Word] = &[
     word(
         "effects",
         FUNCTION,
-        "Lists what a function does besides computing its result: `reads(memory)`, `writes(memory)`, `allocates(heap)`, `io`, `traps`, `diverges`. What is not listed, the compiler takes as not happening.",
+        "Lists what a function does besides computing its result: `reads(memory)`, `writes(memory)`, `allocates(heap)`, `io`, `traps`, `diverges`. The compiler takes it that nothing else happens.",
         "fn length(l: List) -> i64  effects reads(memory)  cost 40",
     ),
     word(
         "cost",
         FUNCTION,
-        "What a call costs, in the unit of `std.core` (an addition costs 3, that is one simple instruction). It may depend on constants and shapes.",
+        "States the cost of a call, in the unit of `std.core` (an addition costs 3, that is one simple instruction). It may depend on constants and shapes.",
         ADD,
     ),
     word(
@@ -154,13 +154,13 @@ pub(super) const ATTRIBUTES: &[Word] = &[
     word(
         "@clif",
         "attribute of a function",
-        "What Cranelift IR calls the operation.",
+        "The name of the operation in Cranelift IR.",
         "@clif(\"band_not\")\nfn band_not{T <: Int}(x: T, y: T) -> T  pure  cost 3",
     ),
     word(
         "@llvm",
         "attribute of a function",
-        "What LLVM IR calls the operation: an instruction, or with `@` a C function.",
+        "The name of the operation in LLVM IR: an instruction, or with `@` a C function.",
         "@llvm(\"@list_contains\")\nfn contains(l: List, e: i64) -> i32  effects reads(memory)  cost 1000",
     ),
     word(
@@ -214,7 +214,7 @@ pub(super) const ATTRIBUTES: &[Word] = &[
     word(
         "@observe",
         "attribute of a type",
-        "What there is to see of a value (`it`): `verify` compares these expressions.",
+        "Lists what can be seen of a value (`it`): `verify` compares these expressions.",
         "@observe(trace(it))\ntype Matrix",
     ),
     word(

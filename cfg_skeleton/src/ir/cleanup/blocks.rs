@@ -158,6 +158,11 @@ pub(super) fn merge(function: &mut Function) -> bool {
             let first = &mut function.blocks[a.index()];
             first.insts.append(&mut block.insts);
             first.cold |= block.cold;
+            first.counts.share = match (first.counts.share, block.counts.share) {
+                // As rare as each other, as above: a branch between them has been decided.
+                (Some(first), Some(second)) => Some(first.min(second)),
+                (first, second) => first.or(second),
+            };
             first.counts.executions = first.counts.executions.or(block.counts.executions);
             let jump = std::mem::replace(&mut first.term, block.term);
             for (param, arg) in block.params.iter().zip(&jump.edges()[0].args) {

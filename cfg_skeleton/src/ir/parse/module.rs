@@ -4,8 +4,8 @@
 use super::names::bare;
 use super::{Draft, ParseError, Places, drafts, error_at};
 use crate::ir::calls::{CallGraph, summarise};
+use crate::ir::frequencies::note_frequencies;
 use crate::ir::infer::{OpenCall, TypeFault, infer};
-use crate::ir::trip_count::note_trips;
 use crate::ir::verify::{Defect, Location, verify};
 use crate::ir::{Access, Function, InstKind, Module, RegionId};
 use rewright_typeprop::ops::OpParam;
@@ -84,7 +84,7 @@ pub(super) fn complete(
     let sound = |f: &Function| verify(f, universe).iter().all(|e| matches!(e.defect, Defect::Access(_)));
     let denied = match module.functions.iter().all(sound) {
         true => {
-            module.functions.iter_mut().for_each(|f| note_trips(f, universe));
+            module.functions.iter_mut().for_each(|f| note_frequencies(f, universe));
             summarise(&module, &CallGraph::new(&module), &own, universe)
         }
         false => {

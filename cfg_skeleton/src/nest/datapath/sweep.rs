@@ -50,7 +50,7 @@ const MAX_REFUSED: usize = 400;
 
 /// Where no statement needs it, values are guessed to be equal. Of values that end in few, 0 say, many are alike by chance,
 /// and most of these differ on random values of a small part's cut. Values of one program are seldom equal.
-const FIRST: Guess = Guess { candidates: 4, operations: 6 };
+const FIRST: Guess = Guess { candidates: 16, operations: 6 };
 const SECOND: Guess = Guess { candidates: 12, operations: 12 };
 
 /// The same where that is not enough.

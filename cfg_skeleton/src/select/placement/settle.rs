@@ -2,6 +2,7 @@
 
 use super::super::calls::executed;
 use super::super::choices::Demand;
+use super::super::cost::CostAndSize;
 use super::{Def, PlacedId, Placement, StatementChoice, Use};
 use crate::egraph::{ClassId, InputId};
 use crate::skeleton::{CheckKey, SiteId, StatementKind};
@@ -20,8 +21,9 @@ impl Placement<'_, '_> {
         for id in self.all_standing().filter(unused).collect::<Vec<_>>() {
             self.leave_out(id);
         }
-        let definitions = self.used().map(|id| self.choices.cost(self.alt(id), self.at(id)));
-        self.cost = definitions.fold(self.choices.cost_of_statements(&self.statements), u64::saturating_add);
+        let definitions: CostAndSize = self.used().map(|id| self.choices.cost(self.alt(id), self.at(id))).sum();
+        let cost = definitions.plus(self.choices.cost_of_statements(&self.statements));
+        self.cost = cost.in_function(self.choices.given.cfg);
     }
 
     fn all_standing(&self) -> impl Iterator<Item = PlacedId> + '_ {

@@ -123,8 +123,8 @@ fn naive(choices: &Choices) -> Graph {
             let later: Option<Vec<Class>> = choices.arguments(a.def).iter().map(|d| find(d.class, d.segment)).collect();
             let (Some(needs), Some(later)) = (needs, later) else { continue };
             let cost = match a.def {
-                Def::Param { .. } => a.cost,
-                _ => tree.frequency(at).saturating_mul(a.cost),
+                Def::Param { .. } => a.cost.cost,
+                _ => tree.frequency(at).saturating_mul(a.cost.cost),
             };
             nodes.push(Choice::new(cost as f64, needs, later));
         }

@@ -54,7 +54,7 @@ fn a_profile_decides_where_it_has_counts() {
     let (mut b, square) = two_of_three_arms(&u);
     let mut count = |executions: [u64; 2]| {
         for (arm, executions) in ARMS.iter().zip(executions) {
-            b.function.blocks[arm.index()].counts = Counts { trips: None, executions: Some(executions) };
+            b.function.blocks[arm.index()].counts = Counts { executions: Some(executions), ..Counts::default() };
         }
         places(&Case::new(&b, &u), square)
     };

@@ -1,4 +1,4 @@
-//! Is what is executed at a site what stands there, and is what is not executed may_speculate to go?
+//! Is what is executed at a site what stands there, and may what is not executed go?
 
 use super::{Validator, Violation};
 use crate::egraph::{ClassId, Head, NodeId};

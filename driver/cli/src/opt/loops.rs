@@ -1,12 +1,16 @@
-//! What `opt --remarks` and `why-not` say of loops, and of checks that move: what was recognised, what was made of it, and
+//! What `opt --remarks` and `why-not` say of loops, and of checks and statements that move: what was recognised, what was made of it, and
 //! why not more.
 
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_cfg_skeleton::variants::Change;
-use rewright_pipeline::optimiser::{LoopRemark, LoopTest, MovedCheck, OptimisedFunction, VariantFate, VariantRemark};
+use rewright_pipeline::optimiser::{
+    LoopRemark, LoopTest, MovedCheck, MovedStatement, OptimisedFunction, VariantFate, VariantRemark,
+};
+use rewright_report::remarks::Moved;
+use rewright_report::text;
 use serde_json::json;
 
-/// What is said of one function's loops, for people: what was inlined, a line for each check that is executed earlier, for
+/// The report on one function's loops, for people: what was inlined, a line for each check that is executed earlier, for
 /// each variant that was tried, and for each loop of what goes out.
 pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
     let line = |(number, remark): (usize, &LoopRemark)| {
@@ -15,7 +19,11 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
     };
     let inlined = (!function.inlined.is_empty()).then(|| format!("inlined: {}", function.inlined.join(", ")));
     let variants = function.variants.iter().map(variant);
-    let moved = function.moved.iter().map(moved);
+    let moved = function
+        .moved
+        .iter()
+        .map(moved)
+        .chain(function.moved_statements.iter().map(|statement| text::moved(&Moved::of(statement, None))));
     let narrowed = (!function.narrowed.is_empty())
         .then(|| format!("more specific types of parameters of blocks: {}", function.narrowed.join(", ")));
     inlined
@@ -38,6 +46,12 @@ fn moved(check: &MovedCheck) -> String {
 }
 
 /// The same for programs.
+pub(in super::super) fn moved_statements_json(moved: &[MovedStatement]) -> serde_json::Value {
+    let one = |MovedStatement { operation, nth, calls, line, places, .. }: &MovedStatement| json!({ "operation": operation, "nth": nth, "calls": calls, "line": line, "places": places });
+    moved.iter().map(one).collect()
+}
+
+/// The same for programs.
 pub(in super::super) fn moved_json(moved: &[MovedCheck]) -> serde_json::Value {
     let one = |check: &MovedCheck| json!({ "operation": check.operation, "places": check.places, "out_of_loop": check.out_of_loop });
     moved.iter().map(one).collect()
@@ -47,6 +61,9 @@ fn variant(remark: &VariantRemark) -> String {
     let fate = match &remark.fate {
         VariantFate::Taken { before, after } => format!("taken, cost {} -> {}", reported(*before), reported(*after)),
         VariantFate::Dearer(cost) => format!("not taken: it costs {}", reported(*cost)),
+        VariantFate::Larger(cost) => {
+            format!("not taken: it costs {}, which is not worth that it is larger", reported(*cost))
+        }
         VariantFate::Second(cost) => format!("not taken yet: it costs {}, another one less", reported(*cost)),
         VariantFate::Untried => "not tried: there are too many others".to_string(),
         VariantFate::Failed(why) => format!("not taken: {why}"),
@@ -104,6 +121,7 @@ pub(in super::super) fn variants_json(variants: &[VariantRemark]) -> serde_json:
         };
         let (before, cost, because) = match &remark.fate {
             VariantFate::Taken { before, after } => (Some(*before), Some(*after), None),
+            VariantFate::Larger(cost) => (None, Some(*cost), Some("it is larger than that is worth")),
             VariantFate::Dearer(cost) | VariantFate::Second(cost) => (None, Some(*cost), None),
             VariantFate::Untried => (None, None, Some("there are too many others")),
             VariantFate::Failed(why) => (None, None, Some(why.as_str())),

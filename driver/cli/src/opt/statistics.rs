@@ -111,6 +111,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                     entry["loops"] = loops::json(&o.loops);
                     entry["inlined"] = json!(o.inlined);
                     entry["moved"] = loops::moved_json(&o.moved);
+                    entry["moved_statements"] = loops::moved_statements_json(&o.moved_statements);
                     entry["narrowed"] = json!(o.narrowed);
                     entry["variants"] = loops::variants_json(&o.variants);
                     entry["relaxed"] = told.left_out.iter().map(relaxed).collect();

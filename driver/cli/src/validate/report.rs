@@ -1,4 +1,4 @@
-//! What is said of all files together: one form for all languages, for people and for programs.
+//! The report on all files together: one form for all languages, for people and for programs.
 
 use crate::out;
 use anyhow::{Result, bail};

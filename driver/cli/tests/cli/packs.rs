@@ -11,14 +11,43 @@ fn a_name_that_clif_does_not_know_is_a_warning() {
     let pack = "pack names\nimport std.core\n\n@clif(\"iaddd\")\n\
         fn iaddd(x: i32, y: i32) -> i32\n  pure  cost 1  spec iadd(x, y)\n";
     fs::write(dir.path().join("names.rw"), pack).unwrap();
-    let ran = rewright(dir.path(), "check names.rw");
+    let ran = rewright(dir.path(), "check --format concise names.rw");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stderr.contains("no CLIF instruction is spelled \"iaddd\""), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("names.rw:5:4: warning[RW0518]: `iaddd` is the name of no instruction"),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stdout.contains("1 warning,"), "{}", ran.stdout);
     assert_eq!(rewright(dir.path(), "check --strict names.rw").code, Some(1));
     let ran = rewright(dir.path(), "check --format json names.rw");
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(report["unknown_clif_names"].as_object().unwrap().len(), 1);
+    assert_eq!(report["diagnostics"][0]["code"], "RW0518");
+}
+
+/// A C function without its `@` is the name of an instruction that is not there.
+#[test]
+fn a_name_that_llvm_does_not_know_is_a_warning() {
+    let dir = inputs();
+    let pack =
+        "pack names\nimport std.core\n@llvm(\"strlen\")\nfn length(s: ptr) -> i64  effects reads(memory)  cost 40\n";
+    fs::write(dir.path().join("names.rw"), pack).unwrap();
+    let ran = rewright(dir.path(), "check --format concise names.rw");
+    let says = "names.rw:4:4: warning[RW0518]: `strlen` is the name of no instruction of LLVM";
+    assert!(ran.code == Some(0) && ran.stderr.contains(says), "{}", ran.stderr);
+}
+
+/// A pack that gathers others says what it gathers.
+#[test]
+fn a_pack_without_rules_counts_what_it_imports() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = rewright(dir.path(), "check std");
+    let (own, rest) = ran.stdout.split_once(" of its own (").unwrap();
+    assert!(own == "0 rules" && rest.contains(" packs with ") && rest.contains(" imported), "), "{}", ran.stdout);
+    let json: serde_json::Value =
+        serde_json::from_str(&rewright(dir.path(), "check std --format json").stdout).unwrap();
+    let imported = |what: &str| json["imported"][what].as_u64().unwrap();
+    assert!(imported("packs") > 10 && imported("rules") > 100, "{}", json["imported"]);
 }
 
 #[test]

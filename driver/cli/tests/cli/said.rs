@@ -139,7 +139,7 @@ fn a_rule_is_explained_in_parts() {
     let pack = "pack mine\nimport std.core\n\nruleset r {\n  /// Twice the same.\n  rule same(x: i32): band(x, x) => x\n}\n\n\
                 example \"one\" (x: i32) fires r.same: band(x, x) becomes x\n";
     fs::write(dir.path().join("mine.rw"), pack).unwrap();
-    let ran = rewright(dir.path(), "explain same --rules mine.rw --format json");
+    let ran = rewright(dir.path(), "explain r.same --rules mine.rw --format json");
     let said: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let expected = serde_json::json!({
         "name": "mine.r.same", "file": "mine.rw", "line": 6, "doc": ["Twice the same."],
@@ -150,6 +150,29 @@ fn a_rule_is_explained_in_parts() {
         }],
     });
     assert_eq!(said, expected);
+}
+
+#[test]
+fn functions_and_types_are_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = "pack mine\nimport std.core\n\n/// A list of C.\ntype List <: ptr\n\n/// How many.\n@llvm(\"@size\")\n\
+                fn size(l: List) -> i64  effects reads(memory)  cost 9\n\nrule size(l: List): size(l) * 0 => 0\n";
+    fs::write(dir.path().join("mine.rw"), pack).unwrap();
+    let said = |what: &str| rewright(dir.path(), &format!("explain {what} --rules mine.rw"));
+    assert!(said("List").stdout.starts_with("List (type, mine.rw:5)\n\n    /// A list of C.\n    type List <: ptr\n"));
+    let of_function =
+        "size (function, mine.rw:9)\n\n    /// How many.\n    @llvm(\"@size\")\n    fn size(l: List) -> i64  effects";
+    for name in ["size", "mine.size"] {
+        assert!(said(name).stdout.starts_with(of_function), "{}", said(name).stdout);
+    }
+    // The rule of that name as well.
+    assert!(said("size").stdout.contains("\nmine.rules.size (mine.rw:11)\n"), "{}", said("size").stdout);
+    let said = |what: &str| rewright(dir.path(), &format!("explain {what} --rules mine.rw --format json")).stdout;
+    let json: serde_json::Value = serde_json::from_str(&said("size")).unwrap();
+    assert_eq!((&json["declarations"][0]["line"], &json["line"]), (&9.into(), &11.into()));
+    let json: serde_json::Value = serde_json::from_str(&said("iadd")).unwrap();
+    assert_eq!((&json["declarations"][0]["name"], &json["name"]), (&"iadd".into(), &serde_json::Value::Null));
+    assert!(rewright(dir.path(), "explain Lst --rules mine.rw").stderr.contains("did you mean List?"));
 }
 
 #[test]

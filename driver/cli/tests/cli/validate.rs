@@ -6,6 +6,7 @@ use std::path::Path;
 
 mod commands;
 mod differing;
+mod divisions;
 mod folders;
 mod languages;
 mod loops;

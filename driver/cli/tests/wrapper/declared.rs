@@ -30,20 +30,20 @@ fn folder() -> TempDir {
     dir
 }
 
-/// What is said of declared functions.
+/// Notes on declared functions that no call is of, each with the line of its declaration.
 fn said(stderr: &str) -> Vec<&str> {
-    let lines = stderr.lines().filter_map(|line| line.split_once(": ").map(|(_, said)| said));
-    lines.filter(|said| said.starts_with("no call of ")).collect()
+    let of_pack = |line: &&str| line.contains("mine.rw:") && line.contains(": note: no call of ");
+    stderr.lines().filter(of_pack).map(|line| &line[line.find("mine.rw:").unwrap()..]).collect()
 }
 
 const SAID: [&str; 4] = [
-    "no call of `lib_max` is the function that a pack declares: it is a macro (`#define lib_max(a,b) lib_max_of((a), (b))`): \
+    "mine.rw:4: note: no call of `lib_max` is the function that a pack declares: it is a macro (`#define lib_max(a,b) lib_max_of((a), (b))`): \
      declare what that calls",
-    "no call of `lib_sum` is the function that a pack declares: it takes any number of arguments here, which no declaration \
+    "mine.rw:8: note: no call of `lib_sum` is the function that a pack declares: it takes any number of arguments here, which no declaration \
      in a pack does",
-    "no call of `lib_twice` is the function that a pack declares: it is `inline` or `static` in C, so each file has its own: \
+    "mine.rw:6: note: no call of `lib_twice` is the function that a pack declares: it is `inline` or `static` in C, so each file has its own: \
      rules are about functions that are called from outside",
-    "no call of `lib_wide` is the function that a pack declares: argument 1 (`x`) is `i32` here, and `i64` in the pack",
+    "mine.rw:10: note: no call of `lib_wide` is the function that a pack declares: argument 1 (`x`) is `i32` here, and `i64` in the pack",
 ];
 
 #[test]
@@ -80,7 +80,8 @@ fn a_build_that_calls_none_of_them_is_told() {
         command.args(["wrap", "--rules", "mine.rw", "--", "sh", "-c"]).arg(format!("$CC -O2 -c {file}.c"));
         let ran = run(command, dir.path(), &[], "");
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        ran.stderr.contains("note: no function that the packs declare is called in the 1 file that was compiled")
+        ran.stderr
+            .contains("mine.rw:12: note: no function that the packs declare is called in the 1 file that was compiled")
     };
     assert!(build("other"));
     assert!(!build("main"));
@@ -130,6 +131,23 @@ fn a_slip_in_a_name_is_asked_about() {
     let mut command = rewright(&own);
     command.args(["wrap", "--rules", "mine.rw", "--"]).arg(build);
     let ran = run(command, dir.path(), &[], "");
-    let asks = "no file calls `lib_fien`, which a pack declares: did you mean `lib_fine`, which is called?";
+    let asks =
+        "mine.rw:12: note: no file calls `lib_fien`, which a pack declares: did you mean `lib_fine`, which is called?";
     assert!(ran.stderr.contains(asks) && !ran.stderr.contains("lib_wode"), "{ran:?}");
+}
+
+/// A pointer that another declared function gives is of that function's type.
+#[test]
+fn a_pointer_of_another_type_is_named() {
+    let (dir, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let pack = "pack mine\nimport std.core\ntype List <: ptr\ntype Map <: ptr\n\
+                @llvm(\"@map_new\")\nfn new() -> Map  effects allocates(heap)  cost 90\n\
+                @llvm(\"@list_size\")\nfn size(l: List) -> i32  effects reads(memory)  cost 9\n";
+    fs::write(dir.path().join("mine.rw"), pack).unwrap();
+    let program = "void *map_new(void);\nint list_size(void *);\nint f(void) { return list_size(map_new()); }\n";
+    fs::write(dir.path().join("main.c"), program).unwrap();
+    let ran = run(cc(&own), dir.path(), &["-O2", "-c", "main.c"], "");
+    let says = "mine.rw:8: note: no call of `list_size` is the function that a pack declares: argument 1 (`l`) comes from a \
+                function that a pack declares to give `Map`, and is `List` in the pack";
+    assert_eq!((ran.code, said(&ran.stderr)), (Some(0), vec![says]), "{ran:?}");
 }

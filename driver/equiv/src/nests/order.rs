@@ -4,12 +4,14 @@
 //! one executes each instance of the first. Shown are: both do the same ([`super::alike`]) where what they read is the same; each
 //! instance of the first is executed, and only once; instances that touch one cell, one of them to write, keep their
 //! order, and so do calls and what they see. Then each instance reads what it reads in the first version, by induction
-//! over the second one's execution.
+//! over the second one's execution. Statements `c = c + v` ([`super::updates`]) may change their order among themselves: each
+//! adds what it adds in the first version, and whatever else sees the cell comes after the same of them.
 
 use super::alike::{Alike, Found, Match};
 use super::claims::{Formula, Prover};
 use super::flow::read;
 use super::statements::{Action, Position, Statement, Statements};
+use super::updates::{Update, update};
 use super::{Checked, Rejected};
 use rewright_cfg_skeleton::nest::certificate::{self, Instance};
 use rewright_cfg_skeleton::nest::value::{Value, may_be_poison};
@@ -24,6 +26,8 @@ struct Touch<'a> {
     /// The second version's cell; `None` for all cells, or for none.
     cell: Option<&'a [Affine]>,
     kind: Kind,
+    /// What it is a part of.
+    update: Option<Update<'a>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -212,10 +216,13 @@ impl<'a> Order<'a> {
     fn touches(&self, number: usize) -> Vec<Touch<'a>> {
         let (before, after) = (self.before, self.after);
         let (x, y): (&Statement, &Statement) = (&before.all[self.matches[number].of], &after.all[number]);
+        let updates = update(self.pool, before, self.matches[number].of).zip(update(self.pool, after, number));
+        let updates = updates.filter(|(x, y)| self.found[number].loads.contains(&(x.load, y.load)));
         let loads = self.found[number].loads.iter().filter_map(|(l, r)| {
+            let update = updates.filter(|(x, y)| (x.load, y.load) == (*l, *r)).map(|(_, update)| update);
             let (l, r) = (before.loads.get(l)?, after.loads.get(r)?);
             let (before, after, cell) = (&l.position, &r.position, Some(r.cell.as_slice()));
-            Some(Touch { statement: number, before, after, cell, kind: Kind::Read(r.array) })
+            Some(Touch { statement: number, before, after, cell, kind: Kind::Read(r.array), update })
         });
         let mut touches: Vec<Touch<'a>> = loads.collect();
         let kind = match (&y.action, y.array) {
@@ -225,7 +232,8 @@ impl<'a> Order<'a> {
             _ => return touches,
         };
         let (before, after) = (&x.position, &y.position);
-        touches.push(Touch { statement: number, before, after, cell: y.cell.as_deref(), kind });
+        let update = updates.map(|(_, update)| update);
+        touches.push(Touch { statement: number, before, after, cell: y.cell.as_deref(), kind, update });
         touches
     }
 
@@ -245,7 +253,8 @@ impl<'a> Order<'a> {
                     (Kind::Write(x), Kind::Read(y) | Kind::Write(y)) | (Kind::Read(x), Kind::Write(y)) => x == y,
                     _ => false,
                 };
-                if conflict {
+                let commutes = a.update.zip(b.update).is_some_and(|(a, b)| a.commutes(&b));
+                if conflict && !commutes {
                     self.keep_order(a, b)?;
                 }
             }

@@ -111,6 +111,20 @@ impl Position {
             && self.path.get(around.len()).is_some_and(|position| position > last)
     }
 
+    /// The position in its list of items, and where that list is.
+    pub(super) fn place(&self) -> (u32, &[u32]) {
+        self.path.split_last().map_or((0, &[]), |(last, around)| (*last, around))
+    }
+
+    /// The item of a list that it is in, or is.
+    pub(super) fn item_of(&self, list: &[u32]) -> Option<u32> {
+        self.path.strip_prefix(list)?.first().copied()
+    }
+
+    pub(super) fn is_in_second_arm(&self) -> bool {
+        self.place().0 >= SECOND_ARM
+    }
+
     /// That the first loops reach a point.
     pub(super) fn reached(&self, at: &[Affine], depth: usize) -> Vec<Formula> {
         let mut facts = vec![];

@@ -91,6 +91,9 @@ impl Raiser<'_> {
             InstKind::Op { op, access: Some(access), .. } => self.access(id, *op, *access, items),
             InstKind::Op { op, access: None, .. } => {
                 let val = self.operation(id, *op)?;
+                if let Val::Data(value) = val {
+                    self.may_be_undefined(value, items)?;
+                }
                 self.env[inst.results[0].index()] = Some(val);
                 Ok(())
             }

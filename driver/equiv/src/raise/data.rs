@@ -1,10 +1,10 @@
 //! What the prover does not look into: operations on what is in memory.
 
 use super::scalar::Val;
-use super::{Found, NoNest, Raiser, type_name};
+use super::{Found, NO_LINE, NoNest, Raiser, type_name};
 use rewright_cfg_skeleton::ir::{Definition, InstId, InstKind, Value};
-use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value as Node};
-use rewright_cfg_skeleton::nest::{Affine, ValueId};
+use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value as Node, divisor_is_safe, may_trap};
+use rewright_cfg_skeleton::nest::{Affine, Item, ValueId};
 use rewright_typeprop::{Model, Scalar};
 
 /// Promises that make poison and change nothing else. Others say that a value is one of several.
@@ -17,20 +17,40 @@ impl Raiser<'_> {
     /// A value as one of the pool.
     pub(super) fn data(&mut self, value: Value) -> Found<ValueId> {
         let scalar = self.scalar(value);
+        if let Some(Val::Provided(needs, ..)) = self.env[value.index()].clone()
+            && !self.is_met(&needs)
+        {
+            return self.computed(value);
+        }
         match self.val(value)? {
             Val::Data(data) => Ok(data),
             Val::Int(e, _) => Ok(self.index(&e, scalar?)),
             Val::Pointer(_) => Err("an address is more than what memory is accessed at".into()),
-            Val::Test(_) | Val::Modular(_) | Val::Least(..) | Val::Provided(..) => match self.definition[value.index()]
-            {
-                Some(Definition::Result(_, inst, _))
-                    if matches!(self.function.inst(inst).kind, InstKind::Op { .. }) =>
-                {
-                    self.data_operation(inst)
-                }
-                _ => Err("a loop carries a comparison, or an integer that may wrap".into()),
-            },
+            Val::Test(_) | Val::Modular(_) | Val::Least(..) | Val::Provided(..) => self.computed(value),
         }
+    }
+
+    /// A value that is no number, as what its instruction computes.
+    fn computed(&mut self, value: Value) -> Found<ValueId> {
+        match self.definition[value.index()] {
+            Some(Definition::Result(_, inst, _)) if matches!(self.function.inst(inst).kind, InstKind::Op { .. }) => {
+                self.data_operation(inst)
+            }
+            _ => Err("a loop carries a comparison, or an integer that may wrap".into()),
+        }
+    }
+
+    /// Notes that an operation is executed here, if it is undefined of some operands.
+    pub(super) fn may_be_undefined(&mut self, value: ValueId, items: &mut Vec<Item>) -> Found<()> {
+        let Node::Op(op) = self.pool.get(value) else { return Ok(()) };
+        if !may_trap(&op.name) || divisor_is_safe(self.pool, &op.operands) {
+            return Ok(());
+        }
+        if !self.source.traps_are_undefined() {
+            return Err("a division that may trap".into());
+        }
+        items.push(Item::Trap(value, NO_LINE));
+        Ok(())
     }
 
     /// The integer as data.
@@ -57,7 +77,9 @@ impl Raiser<'_> {
             return Err("an instruction that is no operation".into());
         };
         let info = self.universe.ops.get(*op);
-        if !info.effects.is_pure() || info.is_sited() {
+        // Where a division is executed is said of it ([`Self::may_be_undefined`]).
+        let divides = info.model.and_then(name_of).is_some_and(may_trap);
+        if !(info.effects.is_pure() || divides) || info.is_sited() {
             return Err(NoNest(format!("`{}` may trap, or has effects", info.name)));
         }
         if LOOSE.iter().any(|name| info.name == *name || info.name.ends_with(&format!(".{name}"))) {
@@ -93,6 +115,10 @@ fn name_of(model: Model) -> Option<&'static str> {
         Model::Add => "arith.addi",
         Model::Sub => "arith.subi",
         Model::Mul => "arith.muli",
+        Model::Udiv => "arith.divui",
+        Model::Sdiv => "arith.divsi",
+        Model::Urem => "arith.remui",
+        Model::Srem => "arith.remsi",
         Model::And => "arith.andi",
         Model::Or => "arith.ori",
         Model::Xor => "arith.xori",

@@ -1,7 +1,7 @@
 //! Integers and addresses as polynomials. A result that is not shown to be in the range of its type is none.
 
 use super::scalar::{Need, Pointer, Test, Val};
-use super::{Found, NoNest, Raiser};
+use super::{Found, Raiser};
 use rewright_cfg_skeleton::ir::{InstId, InstKind, Value};
 use rewright_cfg_skeleton::nest::{Affine, Constraint};
 use rewright_typeprop::{Model, OpId, Term};
@@ -36,10 +36,6 @@ impl Raiser<'_> {
                 Some(Val::Provided(more, e, bits)) => return Ok(Val::Provided([needs, more].concat(), e, bits)),
                 _ => {}
             }
-        }
-        let info = self.universe.ops.get(op);
-        if !info.effects.is_pure() {
-            return Err(NoNest(format!("`{}` may trap, or has effects", info.name)));
         }
         self.data_operation(id).map(Val::Data)
     }
@@ -225,11 +221,13 @@ impl Raiser<'_> {
             }
             Model::Udiv | Model::Sdiv | Model::Urem | Model::Srem => {
                 let divisor = amount.filter(|n| *n > 0)?;
-                if !self.facts.not_negative(x) {
-                    return None;
-                }
                 let is_quotient = matches!(model, Model::Udiv | Model::Sdiv);
-                Some(Val::Int(if is_quotient { x.floor_div(divisor) } else { x.modulo(divisor) }, bits))
+                let e = if is_quotient { x.floor_div(divisor) } else { x.modulo(divisor) };
+                // Of what is negative it is another number.
+                Some(match self.facts.not_negative(x) {
+                    true => Val::Int(e, bits),
+                    false => Val::Provided(vec![Need::Fact(Constraint::at_least(x, &Affine::default()))], e, bits),
+                })
             }
             Model::And => self.masked(x, amount?, bits).or_else(|| self.masked(y, x.as_constant()?, bits)),
             Model::Or => self.disjoint(x, amount?, bits),

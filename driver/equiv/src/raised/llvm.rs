@@ -237,6 +237,10 @@ impl Source for Text<'_> {
         let found = self.version.definition.parameters.get(parameter);
         found.is_some_and(|parameter| !parameter.attributes.iter().any(|a| a == "noundef"))
     }
+
+    fn traps_are_undefined(&self) -> bool {
+        true
+    }
 }
 
 /// What the first version says, and the second one promises.

@@ -48,6 +48,10 @@ impl Source for Plain<'_> {
     fn may_be_poison(&self, _parameter: usize) -> bool {
         false
     }
+
+    fn traps_are_undefined(&self) -> bool {
+        false
+    }
 }
 
 /// The address is a multiple of the size.

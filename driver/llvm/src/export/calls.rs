@@ -188,7 +188,7 @@ struct Passed<'a> {
 }
 
 impl Passed<'_> {
-    /// What is said of an argument: nothing, or what is at the address.
+    /// Attributes of an argument: none, or those of the memory at the address.
     fn attribute(&self, role: &str) -> String {
         self.in_memory.map_or(String::new(), |m| format!("{role}({}) align {} ", m.ty, m.align))
     }

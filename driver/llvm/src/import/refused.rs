@@ -68,7 +68,22 @@ impl<'a> Importer<'a, '_> {
                 .map(|wanted| format!("it gives `{}` here, and `{wanted}` in the pack", instruction.ty)),
             None => None,
         };
-        let found = differing.chain(result()).next();
+        let types = &self.types.universe.types;
+        let others = args.iter().zip(&op.params).enumerate().filter_map(|(i, (arg, param))| {
+            let given = *self.pointers.get(arg.text.as_str())?;
+            let wanted = types.find_instance(&param.ty, &[])?;
+            let fits = types.is_subtype(given, wanted) || types.is_subtype(wanted, given);
+            let [given, wanted] = [given, wanted].map(|ty| types.display(ty));
+            (!fits).then(|| {
+                format!(
+                    "argument {} (`{}`) comes from a function that a pack declares to give `{given}`, and is `{wanted}` in \
+                     the pack",
+                    i + 1,
+                    param.name
+                )
+            })
+        });
+        let found = differing.chain(result()).chain(others).next();
         Some(found.unwrap_or_else(|| match op.tparams.first() {
             Some(param) => format!(
                 "nothing here says what `{}` of its declaration is: LLVM has one type for all pointers, and these come \

@@ -3,8 +3,8 @@
 use super::{Imported, Importer, Meaning};
 use crate::map::LARGEST;
 use crate::syntax::Op;
-use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value, may_trap};
-use rewright_cfg_skeleton::nest::{Affine, Item, Origin, ValueId};
+use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value, divisor_is_safe, may_trap};
+use rewright_cfg_skeleton::nest::{Affine, Item, Origin};
 
 /// Predicates of `cmpi` by number.
 pub(crate) const INTEGER: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
@@ -36,7 +36,7 @@ impl Importer<'_> {
             _ => (from, ty),
         };
         let name = Self::full_name(op)?;
-        let traps = may_trap(&op.name) && !self.divisor_is_safe(&operands);
+        let traps = may_trap(&op.name) && !divisor_is_safe(self.pool, &operands);
         let value = Value::Op(Operation { name, flags: flags(op)?, from, ty: ty.clone(), operands });
         let value = self.pool.add(value);
         if traps {
@@ -54,19 +54,6 @@ impl Importer<'_> {
             _ => return Ok(op.name.clone()),
         };
         Ok(format!("{}.{}", op.name, predicate(op, names)?))
-    }
-
-    /// Whether the divisor is a constant by which all numbers can be divided.
-    fn divisor_is_safe(&self, operands: &[ValueId]) -> bool {
-        let Some(&divisor) = operands.get(1) else { return false };
-        match self.pool.get(divisor) {
-            Value::Constant(Constant { ty, number: Number::Bits(bits) }) => {
-                let width: u32 = ty.strip_prefix('i').and_then(|w| w.parse().ok()).unwrap_or(0);
-                (1..=64).contains(&width) && *bits != 0 && *bits != u128::MAX >> (128 - width)
-            }
-            Value::Index(affine) => affine.as_constant().is_some_and(|c| c != 0 && c != -1),
-            _ => false,
-        }
     }
 
     /// Arithmetic on indices that stays affine.

@@ -71,6 +71,10 @@ impl Lines {
                 relaxed.line = relaxed.origin.and_then(|number| self.lines.get(&(index, number)).copied());
                 relaxed.origin = relaxed.origin.filter(|number| !given.contains(number));
             }
+            for moved in &mut outcome.moved_statements {
+                moved.line = moved.origin.and_then(|number| self.lines.get(&(index, number)).copied());
+                moved.origin = moved.origin.filter(|number| !given.contains(number));
+            }
         }
     }
 }

@@ -10,8 +10,9 @@ use rewright_cfg_skeleton::ir::calls::CallGraph;
 use rewright_cfg_skeleton::ir::cleanup::cleanup;
 use rewright_cfg_skeleton::ir::infer::reinfer;
 use rewright_cfg_skeleton::ir::inline::{InlineLimits, inline};
+use rewright_cfg_skeleton::ir::shares::note_shares;
 use rewright_cfg_skeleton::ir::verify::verify;
-use rewright_cfg_skeleton::ir::{Function, Module};
+use rewright_cfg_skeleton::ir::{Cfg, Function, Module};
 use rewright_packs::{AFTER_INLINING, BEFORE_INLINING};
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, OptimisedFunction, Options, Phase, Rules};
@@ -60,23 +61,28 @@ impl Work<'_> {
         let first = self.run(&originals, BEFORE_INLINING);
         let program = self.optimiser.optimiser.program();
         let points = program.schedules.values().any(|s| s.at.is_some());
-        let mut inlined: Vec<Option<Function>> = vec![];
+        let mut inlined: Vec<Option<Inlined>> = vec![];
         for (index, outcome) in chosen.iter().zip(&first) {
             inlined.push(self.inlined(*index, outcome));
         }
         // Without rules of its own, the second point is for what inlining has brought together.
         let again: Vec<usize> = (0..chosen.len()).filter(|i| points || inlined[*i].is_some()).collect();
-        let functions: Vec<Function> =
-            again.iter().map(|i| inlined[*i].clone().unwrap_or_else(|| first[*i].function.clone())).collect();
+        let function = |i: &usize| inlined[*i].as_ref().map_or(&first[*i].function, |inlined| &inlined.function);
+        let functions: Vec<Function> = again.iter().map(function).cloned().collect();
         let second = self.run(&functions, AFTER_INLINING);
         let mut outcomes = first;
         for (i, after) in again.into_iter().zip(second) {
-            let before = &outcomes[i];
+            let before = &mut outcomes[i];
             if matches!(before.fate, Fate::Failed(_) | Fate::PassedThrough(_)) {
                 continue;
             }
-            if matches!(after.fate, Fate::Failed(_)) || after.cost_after < before.cost_after {
-                outcomes[i] = together(before, after);
+            let inlined = inlined[i].as_ref().and_then(|inlined| inlined.cost);
+            let called = before.cost_after.max(inlined.unwrap_or(0));
+            if matches!(after.fate, Fate::Failed(_)) || after.cost_after < called {
+                // What the first point has gained it has gained with the calls as they are here, too.
+                before.cost_before = before.cost_before.saturating_sub(before.cost_after).saturating_add(called);
+                before.cost_after = called;
+                *before = together(before, after);
             }
         }
         for (index, outcome) in chosen.iter().zip(outcomes) {
@@ -104,7 +110,7 @@ impl Work<'_> {
     }
 
     /// A function with its small callees in place; `None` where nothing is inlined, or not to any good.
-    fn inlined(&mut self, index: usize, outcome: &OptimisedFunction) -> Option<Function> {
+    fn inlined(&mut self, index: usize, outcome: &OptimisedFunction) -> Option<Inlined> {
         let Module { functions, bodies, .. } = &self.done.module;
         let graph = &self.graph;
         let body = |op| {
@@ -116,6 +122,11 @@ impl Work<'_> {
         if count == 0 {
             return None;
         }
+        // Arguments decide branches of callees, which were not known where the cost of a call was.
+        note_shares(&mut f, &self.done.universe);
+        let options = self.optimiser.optimiser.with_variants(&self.done.universe, self.options);
+        let cost = || self.optimiser.optimiser.cost_of(&f, &self.done.universe, &options);
+        let cost = Cfg::new(&f).arms_share().then(cost);
         let universe = &mut self.done.universe;
         self.done.statistics.phases.time(Phase::Cleanup, || {
             cleanup(&mut f, universe);
@@ -125,8 +136,15 @@ impl Work<'_> {
             return None;
         }
         self.done.inlined += count;
-        Some(f)
+        Some(Inlined { function: f, cost })
     }
+}
+
+/// A function with its small callees in place.
+struct Inlined {
+    function: Function,
+    /// Where arms of branches share executions: what it costs with calls that cost what bodies cost with these arguments.
+    cost: Option<u64>,
 }
 
 /// What both points did to one function.
@@ -145,6 +163,7 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
     let failed = matches!(fate, Fate::Failed(_));
     let mut stops = before.stops.clone();
     stops.extend(after.stops.into_iter().filter(|stop| !before.stops.contains(stop)));
+    let moved_statements = before.moved_statements.iter().chain(&after.moved_statements).cloned().collect();
     let moved = before.moved.iter().chain(&after.moved).cloned().collect();
     let narrowed = before.narrowed.iter().chain(&after.narrowed).cloned().collect();
     OptimisedFunction {
@@ -157,6 +176,7 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
         rules,
         relaxed,
         moved,
+        moved_statements,
         narrowed,
         // Inlining has come in between: these are of another function.
         originals: BTreeMap::new(),

@@ -24,9 +24,14 @@ impl<'a> Causes<'a> {
         Causes { program, view, matched }
     }
 
+    /// All rules that matched in a class.
+    pub(super) fn all(&self, class: ClassId) -> &[RuleId] {
+        self.matched.get(&self.view.whole(class)).map_or(&[], Vec::as_slice)
+    }
+
     /// Has nothing matched in a class?
     pub(super) fn are_none(&self, class: ClassId) -> bool {
-        !self.matched.contains_key(&self.view.whole(class))
+        self.all(class).is_empty()
     }
 
     /// The rules behind a node of a class, or behind the class itself: those whose right side may be that node; where
@@ -41,7 +46,7 @@ impl<'a> Causes<'a> {
     }
 
     fn behind(&self, class: ClassId, head: Option<Head>) -> Vec<RuleId> {
-        let rules = self.matched.get(&self.view.whole(class)).map_or(&[][..], Vec::as_slice);
+        let rules = self.all(class);
         let right = |rule: &RuleId| match &self.program.rule(*rule).right {
             Conclusion::Equal(term) => Some(term),
             Conclusion::Fact(..) => None,

@@ -18,7 +18,7 @@ use rewright_cfg_skeleton::elaborate::Made;
 use rewright_cfg_skeleton::ir::{Function, Inst, InstId, InstKind, Value};
 use rewright_cfg_skeleton::skeleton::{Statement, StatementKind};
 use rewright_dsl::program::{Program, RuleId};
-use rewright_typeprop::OpId;
+use rewright_typeprop::{OpId, Term};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A value of the original that something else has the place of, or a value that is new.
@@ -110,7 +110,7 @@ impl Change<'_> {
             let (InstKind::Op { op, .. }, Some(origin)) = (&original.kind, original.origin) else { return None };
             let (now, rules) = match (&statement.kind, by_origin.get(&origin)) {
                 (StatementKind::Call { after: Some(after), site, .. }, None) if !is_licensed(site) => {
-                    (Now::Nothing(*op), self.behind_unwanted(causes, view.class_of(after.out)))
+                    (Now::Nothing(*op), self.behind_unwanted(causes, *op, view.class_of(after.out)))
                 }
                 // What becomes of results has been said.
                 _ if !original.results.is_empty() => return None,
@@ -120,7 +120,7 @@ impl Change<'_> {
                     (executed != op).then(|| (Now::Statement(*id, *op), causes.made(class, Head::Op(*executed))))?
                 }
                 (StatementKind::Write { out, .. }, None) => {
-                    (Now::Nothing(*op), self.behind_unwanted(causes, view.class_of(*out)))
+                    (Now::Nothing(*op), self.behind_unwanted(causes, *op, view.class_of(*out)))
                 }
                 _ => return None,
             };
@@ -129,9 +129,19 @@ impl Change<'_> {
         skeleton.statements.iter().filter_map(one).collect()
     }
 
-    /// The rules that matched where a state is an operand.
-    fn behind_unwanted(&self, causes: &Causes<'_>, state: ClassId) -> Vec<RuleId> {
+    /// The rules behind a write that is not executed: those about such a write that say of the state after it that it is
+    /// another one; where there are none, those that matched where that state is an operand.
+    fn behind_unwanted(&self, causes: &Causes<'_>, written: OpId, state: ClassId) -> Vec<RuleId> {
         let view = self.given.view;
+        let ops = &self.program.universe.ops;
+        let about_it = |rule: &RuleId| {
+            let left = self.program.rule(*rule).left.first();
+            matches!(left, Some(Term::Call { op, .. }) if ops.whole(*op) == ops.whole(written))
+        };
+        let same: Vec<RuleId> = causes.all(state).iter().copied().filter(about_it).collect();
+        if !same.is_empty() {
+            return same;
+        }
         let wanted = view.nodes.iter().zip(&view.node_class).filter(|(node, _)| node.children.contains(&state));
         let mut rules: Vec<RuleId> = wanted.flat_map(|(_, class)| causes.of(*class, None)).collect();
         rules.sort_unstable();

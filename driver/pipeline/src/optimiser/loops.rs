@@ -1,4 +1,4 @@
-//! What is said of a function's loops: what was recognised, what was made of them, and why not more.
+//! A report on a function's loops: what was recognised, what was made of them, and why not more.
 
 use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::egraph::{ClassId, Head};
@@ -25,7 +25,7 @@ pub(super) enum LoopFate {
     Cheaper,
 }
 
-/// What is said of a loop.
+/// The report on a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoopRemark {
     /// How many loops are around it, and itself.

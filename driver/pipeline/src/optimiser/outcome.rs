@@ -60,6 +60,8 @@ pub struct OptimisedFunction {
     pub variants: Vec<VariantRemark>,
     /// Checks that are executed earlier than they were, and less often.
     pub moved: Vec<MovedCheck>,
+    /// Statements that only allocate and are executed elsewhere, or not at all because nobody needs what they give.
+    pub moved_statements: Vec<MovedStatement>,
     /// Types of parameters of blocks that are more specific than they were.
     pub narrowed: Vec<String>,
     /// Functions whose bodies have taken the place of calls before anything else was done, once for each call.
@@ -87,6 +89,7 @@ impl OptimisedFunction {
         self.relaxed.clear();
         self.changed.clear();
         self.moved.clear();
+        self.moved_statements.clear();
         self.narrowed.clear();
         self.loops.iter_mut().for_each(LoopRemark::take_back);
         self.variants.iter_mut().for_each(VariantRemark::take_back);
@@ -108,6 +111,24 @@ pub struct Relaxed {
     pub line: Option<u32>,
     /// The rule.
     pub rule: RuleId,
+}
+
+/// A statement that only allocates and is not executed where it was, though no rule lets it go.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MovedStatement {
+    /// The operation.
+    pub operation: String,
+    /// Which of the function's calls of it this was, from 1, ..
+    pub nth: usize,
+    /// .. and of how many.
+    pub calls: usize,
+    /// The front end's number of the instruction.
+    pub origin: Option<u32>,
+    /// The line of the input that it stands in, where our own text was read and it was not inlined.
+    pub line: Option<u32>,
+    /// In how many places it is executed, at most once in a run for each time that it was; none where nobody needs what
+    /// it gives.
+    pub places: usize,
 }
 
 /// What became of a function of a file.
@@ -155,10 +176,15 @@ pub struct ValueNames {
     pub results: Vec<Option<String>>,
     /// By the number of its instruction in the original.
     pub originals: BTreeMap<u32, String>,
+    /// By name, of both: the variable of the source that has this value, or the call that gives it, as far as debug
+    /// information says.
+    pub in_source: BTreeMap<String, String>,
     /// The same: where the instruction is in the source, as far as debug information says.
     pub places: BTreeMap<u32, SourcePlace>,
     /// Where the function is in the source.
     pub place: Option<SourcePlace>,
+    /// What the source calls the function, where its front end writes another name: `list::push`.
+    pub function: Option<String>,
 }
 
 /// What optimising many functions gave.

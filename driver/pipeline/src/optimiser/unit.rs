@@ -1,12 +1,15 @@
 //! One function on its way through the pipeline, and what is noted of it there.
 //!
-//! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or is the original.
+//! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or as much and is smaller, or is the original.
 
-use super::{Accept, Changed, Fate, LoopRemark, MovedCheck, OptimisedFunction, Options, Relaxed, VariantRemark};
+use super::{
+    Accept, Changed, Fate, LoopRemark, MovedCheck, MovedStatement, OptimisedFunction, Options, Relaxed, VariantRemark,
+};
 use rewright_cfg_skeleton::egraph::{EGraphView, Stop};
 use rewright_cfg_skeleton::ir::layout::lay_out;
 use rewright_cfg_skeleton::ir::{self, BlockId, Cfg, Function, Value};
-use rewright_cfg_skeleton::select::{self, Ended, Status};
+use rewright_cfg_skeleton::select::cost::{CostAndSize, function_cost_and_size};
+use rewright_cfg_skeleton::select::{Ended, Status};
 use rewright_typeprop::{OpId, RuleId, Universe};
 use std::collections::BTreeMap;
 
@@ -30,6 +33,8 @@ pub(super) struct Chosen {
     /// What it spends on values that later passes move.
     pub(super) placement_cost: u64,
     pub(super) relaxed: Vec<Relaxed>,
+    /// Statements that only allocate, and where they are executed.
+    pub(super) moved: Vec<MovedStatement>,
     pub(super) changed: Vec<Changed>,
     /// New parameters of loops (where logging is on): the loop's header in the original, and the operation.
     pub(super) carried: Vec<(BlockId, OpId)>,
@@ -43,9 +48,8 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// What it costs without what later passes move.
-    pub(super) fn cost(&self, universe: &Universe, options: &Options) -> u64 {
-        let cost = select::cost::function_cost(&options.select.cost, &self.function, universe);
-        cost.saturating_sub(self.placement_cost)
+    pub(super) fn cost(&self, universe: &Universe, options: &Options) -> CostAndSize {
+        function_cost_and_size(&options.select.cost, &self.function, universe).less(self.placement_cost)
     }
 }
 
@@ -145,8 +149,9 @@ impl Unit {
     }
 
     pub(super) fn finish(self, original: &Function, universe: &Universe, options: &Options) -> OptimisedFunction {
-        let cost = |f: &Function| select::cost::function_cost(&options.select.cost, f, universe);
-        let cost_before = cost(original);
+        let cost = |f: &Function| function_cost_and_size(&options.select.cost, f, universe);
+        let before = cost(original);
+        let cost_before = before.cost;
         let mut outcome = OptimisedFunction {
             function: original.clone(),
             fate: Fate::Unchanged,
@@ -165,6 +170,7 @@ impl Unit {
             loops: vec![],
             variants: self.variants,
             moved: vec![],
+            moved_statements: vec![],
             narrowed: vec![],
             inlined: vec![],
             originals: BTreeMap::new(),
@@ -174,16 +180,17 @@ impl Unit {
                 (outcome.status, outcome.ended, outcome.refused) = (chosen.status, chosen.ended, chosen.refused);
                 let as_it_stands = cost(&chosen.function);
                 // What it will cost where later passes have moved what stays.
-                let cost_after = as_it_stands.saturating_sub(chosen.placement_cost);
+                let cost_after = as_it_stands.less(chosen.placement_cost).cost;
                 // The table prices no memory that is saved by computing a value again.
-                let comparable = as_it_stands.saturating_sub(chosen.rematerialised);
-                if comparable < cost_before || (chosen.rematerialised > 0 && comparable == cost_before) {
+                let comparable = as_it_stands.less(chosen.rematerialised);
+                if comparable < before || (chosen.rematerialised > 0 && comparable.cost == cost_before) {
                     outcome.fate = Fate::Optimised;
                 }
                 outcome.loops = chosen.loops.clone();
                 if outcome.fate == Fate::Optimised || options.accept == Accept::Any {
-                    let Chosen { function, relaxed, changed, originals, .. } = *chosen;
+                    let Chosen { function, relaxed, moved, changed, originals, .. } = *chosen;
                     outcome = OptimisedFunction { function, cost_after, relaxed, changed, originals, ..outcome };
+                    outcome.moved_statements = moved;
                     (outcome.moved, outcome.narrowed) = (self.moved, self.narrowed);
                 } else {
                     outcome.loops.iter_mut().for_each(LoopRemark::take_back);

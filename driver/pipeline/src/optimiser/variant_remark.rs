@@ -28,6 +28,8 @@ pub enum VariantFate {
     },
     /// It costs no less: so much.
     Dearer(u64),
+    /// It costs less, but it is larger than that is worth.
+    Larger(u64),
     /// Another one costs less still.
     Second(u64),
     /// There are more to try than are tried.

@@ -77,13 +77,17 @@ impl Optimiser {
         let (proposals, mut units): (Vec<Proposal>, Vec<Unit>) = tried.into_iter().unzip();
         self.choose_all(&mut units, universe, options, batch);
         let cost = |unit: &Unit| unit.chosen().map(|chosen| chosen.cost(universe, options));
-        let cheapest = (0..units.len()).min_by_key(|n| cost(&units[*n]).unwrap_or(u64::MAX));
-        let cheapest = cheapest.filter(|n| cost(&units[*n]).is_some_and(|cost| cost < before));
+        let made = (0..units.len()).filter_map(|n| Some((cost(&units[n])?.weighed(), n)));
+        let cheapest = made.min().map(|(_, n)| n);
+        let cheapest = cheapest.filter(|n| cost(&units[*n]).is_some_and(|cost| cost.weighed() < before.weighed()));
         for (n, (proposal, unit)) in proposals.into_iter().zip(&units).enumerate() {
             let fate = match (&unit.state, cost(unit)) {
-                (_, Some(after)) if Some(n) == cheapest => VariantFate::Taken { before, after },
-                (_, Some(cost)) if cost < before => VariantFate::Second(cost),
-                (_, Some(cost)) => VariantFate::Dearer(cost),
+                (_, Some(after)) if Some(n) == cheapest => {
+                    VariantFate::Taken { before: before.cost, after: after.cost }
+                }
+                (_, Some(variant)) if variant.weighed() < before.weighed() => VariantFate::Second(variant.cost),
+                (_, Some(variant)) if variant.cost < before.cost => VariantFate::Larger(variant.cost),
+                (_, Some(variant)) => VariantFate::Dearer(variant.cost),
                 (Progress::Done(Fate::Failed(why) | Fate::PassedThrough(why)), None) => {
                     VariantFate::Failed(why.clone())
                 }

@@ -2,11 +2,11 @@
 
 use super::known::Known;
 use super::prose::prose;
-use super::texts::{Declaration, Kind, Texts};
+use super::texts::{Declaration, Kind, Section, Texts};
 use maud::{Markup, html};
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::index::{Entity, Index};
-use rewright_dsl::program::{Rule, RuleId};
+use rewright_dsl::program::{Program, Rule, RuleId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lists of names that are longer are folded.
@@ -20,6 +20,29 @@ pub(super) struct Entries<'p> {
 }
 
 impl<'p> Entries<'p> {
+    /// What packs declare, and what is known of it.
+    pub(super) fn new(program: &'p Program, index: &'p Index) -> Self {
+        Entries { known: Known::new(program), texts: Texts::new(program, index), index }
+    }
+
+    /// The declarations of a pack by kind, rules by their rulesets in the order of the text. Examples of rules stand with
+    /// those.
+    pub(super) fn sections<'t>(&'t self, pack: &'t str) -> Vec<(Section<'t>, Vec<&'t Declaration>)> {
+        let mut sections: Vec<(Section<'t>, Vec<&'t Declaration>)> = vec![];
+        for declaration in self.texts.of_pack(pack) {
+            if declaration.kind == Kind::Example && !self.is_alone(declaration) {
+                continue;
+            }
+            let section = (declaration.kind, declaration.ruleset.as_deref());
+            match sections.iter_mut().find(|(known, _)| *known == section) {
+                Some((_, all)) => all.push(declaration),
+                None => sections.push((section, vec![declaration])),
+            }
+        }
+        sections.sort_by_key(|((kind, _), _)| *kind);
+        sections
+    }
+
     /// The entry of a declaration.
     pub(super) fn entry(&self, declaration: &Declaration) -> Markup {
         let text = declaration.doc.join("\n");
@@ -42,7 +65,7 @@ impl<'p> Entries<'p> {
     }
 
     /// The rules that a name stands for.
-    fn rules(&self, declaration: &Declaration) -> Vec<(RuleId, &'p Rule)> {
+    pub(super) fn rules(&self, declaration: &Declaration) -> Vec<(RuleId, &'p Rule)> {
         let ids: &[RuleId] = match self.index.definition(declaration.at).map(|definition| &definition.entity) {
             Some(Entity::Rule(ids)) => ids,
             _ => &[],
@@ -112,7 +135,7 @@ impl<'p> Entries<'p> {
     }
 
     /// Examples that name no rule; those that do stand with their rules.
-    pub(super) fn is_alone(&self, example: &Declaration) -> bool {
+    fn is_alone(&self, example: &Declaration) -> bool {
         match self.index.definition(example.at).map(|definition| &definition.entity) {
             Some(Entity::Example(Some(at))) => self.known.program.examples.get(*at).is_none_or(|e| e.fires.is_empty()),
             _ => true,

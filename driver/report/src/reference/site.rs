@@ -3,15 +3,15 @@
 //! A folder of files that link to each other; nothing is fetched, so it works from a disk as from a server.
 
 use super::entry::Entries;
-use super::known::{Known, VERDICTS};
+use super::known::VERDICTS;
 use super::prose::{prose, sentence};
-use super::texts::{Declaration, Kind, PackText, Texts};
+use super::texts::{Kind, PackText, Section, heading};
 use super::{MADE, Page, page_of};
 use super::{diagnostics, language, search};
-use maud::{DOCTYPE, Markup, html};
+use crate::shell;
+use maud::{Markup, html};
 use rewright_dsl::index::Index;
 use rewright_dsl::program::Program;
-use std::collections::BTreeMap;
 
 /// The page that leads to all others.
 const INDEX: &str = "index.html";
@@ -27,7 +27,7 @@ const POLICY: &str =
 /// The site of these packs and of all that they import, with what their names mean. The first page leads to all
 /// others.
 pub fn pages(program: &Program, index: &Index, roots: &[String]) -> Vec<Page> {
-    let entries = Entries { known: Known::new(program), texts: Texts::new(program, index), index };
+    let entries = Entries::new(program, index);
     let mut names: Vec<&str> = roots.iter().map(String::as_str).collect();
     let imported: Vec<&str> =
         entries.texts.packs.iter().map(|pack| pack.name.as_str()).filter(|name| !names.contains(name)).collect();
@@ -54,33 +54,23 @@ pub fn pages(program: &Program, index: &Index, roots: &[String]) -> Vec<Page> {
 
 /// A page around its contents.
 fn page(title: &str, contents: &Markup) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="generator" content=(MADE);
-                title { (title) }
-                link rel="stylesheet" href=(STYLE.0);
-                script defer src=(search::INDEX) {}
-                script defer src=(search::SCRIPT.0) {}
-            }
-            body {
-                header.top {
-                    nav {
-                        a href=(INDEX) { "Packs" } " " a href=(LANGUAGE) { "Language" } " "
-                        a href=(DIAGNOSTICS) { "Diagnostics" }
-                    }
-                    (search::field())
-                }
-                main { (contents) }
-                footer.soft { p { (MADE) "." } }
-            }
-        }
+    let head = html! {
+        meta name="generator" content=(MADE);
+        link rel="stylesheet" href=(STYLE.0);
+        script defer src=(search::INDEX) {}
+        script defer src=(search::SCRIPT.0) {}
     };
-    page.into_string()
+    let body = html! {
+        header.top {
+            nav {
+                a href=(INDEX) { "Packs" } " " a href=(LANGUAGE) { "Language" } " " a href=(DIAGNOSTICS) { "Diagnostics" }
+            }
+            (search::field())
+        }
+        main { (contents) }
+        footer.soft { p { (MADE) "." } }
+    };
+    shell::page(title, POLICY, &head, &body)
 }
 
 fn start(entries: &Entries<'_>, packs: &[(&str, Vec<&PackText>)], asked: usize) -> String {
@@ -113,21 +103,7 @@ fn start(entries: &Entries<'_>, packs: &[(&str, Vec<&PackText>)], asked: usize) 
 }
 
 fn pack(entries: &Entries<'_>, name: &str, texts: &[&PackText]) -> String {
-    let mut sections: BTreeMap<(Kind, Option<&str>), Vec<&Declaration>> = BTreeMap::new();
-    let mut order = vec![];
-    for declaration in entries.texts.of_pack(name) {
-        if declaration.kind == Kind::Example && !entries.is_alone(declaration) {
-            continue;
-        }
-        let section = (declaration.kind, declaration.ruleset.as_deref());
-        let all = sections.entry(section).or_default();
-        if all.is_empty() {
-            order.push(section);
-        }
-        all.push(declaration);
-    }
-    // By kind; rulesets in the order of the text.
-    order.sort_by_key(|(kind, _)| Kind::ALL.iter().position(|other| other == kind));
+    let sections = entries.sections(name);
     let pages: Vec<&str> = entries.texts.packs.iter().map(|pack| pack.name.as_str()).collect();
     let imports = || texts.iter().flat_map(|text| &text.imports);
     let contents = html! {
@@ -143,39 +119,24 @@ fn pack(entries: &Entries<'_>, name: &str, texts: &[&PackText]) -> String {
             }
         }
         nav.contents {
-            @for section in &order {
-                @let all = &sections[section];
-                details open[order.len() <= 3 || all.len() <= 12] {
+            @for (section, all) in &sections {
+                details open[sections.len() <= 3 || all.len() <= 12] {
                     summary { a href=(format!("#{}", anchor(*section))) { (heading(*section)) } " " span.soft { (all.len()) } }
                     p { @for declaration in all { a href=(format!("#{}", declaration.anchor)) { (declaration.name) } " " } }
                 }
             }
         }
-        @for section in &order {
+        @for (section, all) in &sections {
             section {
                 h2 id=(anchor(*section)) { (heading(*section)) }
-                @for declaration in &sections[section] { (entries.entry(declaration)) }
+                @for declaration in all { (entries.entry(declaration)) }
             }
         }
-        @if order.is_empty() { p.soft { "It declares nothing of its own." } }
+        @if sections.is_empty() { p.soft { "It declares nothing of its own." } }
     };
     page(name, &contents)
 }
 
-fn heading((kind, ruleset): (Kind, Option<&str>)) -> String {
-    let word = match kind {
-        Kind::Type => "Types",
-        Kind::Effect => "Effects",
-        Kind::Fact => "Facts",
-        Kind::Function => "Functions",
-        Kind::Override => "Costs of other packs' functions",
-        Kind::Rule => "Rules",
-        Kind::Schedule => "Schedules",
-        Kind::Example => "Examples",
-    };
-    ruleset.map_or(word.to_string(), |set| format!("Ruleset {set}"))
-}
-
-fn anchor((kind, ruleset): (Kind, Option<&str>)) -> String {
+fn anchor((kind, ruleset): Section<'_>) -> String {
     ruleset.map_or(format!("{}s", kind.word()), |set| format!("ruleset.{set}"))
 }

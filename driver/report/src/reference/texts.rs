@@ -9,7 +9,7 @@ use rewright_dsl::syntax::ast::{File, Item, ItemKind, Span};
 use rewright_dsl::syntax::parse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is declared.
+/// What is declared, in the order of a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
     Type,
@@ -23,18 +23,6 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// In the order of a page.
-    pub(super) const ALL: [Kind; 8] = [
-        Kind::Type,
-        Kind::Effect,
-        Kind::Fact,
-        Kind::Function,
-        Kind::Override,
-        Kind::Rule,
-        Kind::Schedule,
-        Kind::Example,
-    ];
-
     /// As a search says it and as anchors begin.
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -69,6 +57,24 @@ impl Kind {
         };
         Some((kind, &name.node, name.span))
     }
+}
+
+/// A section of a pack's page: declarations of a kind, rules by their ruleset.
+pub(super) type Section<'p> = (Kind, Option<&'p str>);
+
+/// The heading of a section.
+pub(super) fn heading((kind, ruleset): Section<'_>) -> String {
+    let word = match kind {
+        Kind::Type => "Types",
+        Kind::Effect => "Effects",
+        Kind::Fact => "Facts",
+        Kind::Function => "Functions",
+        Kind::Override => "Costs of other packs' functions",
+        Kind::Rule => "Rules",
+        Kind::Schedule => "Schedules",
+        Kind::Example => "Examples",
+    };
+    ruleset.map_or(word.to_string(), |set| format!("Ruleset {set}"))
 }
 
 /// Something that a pack declares.
@@ -219,7 +225,16 @@ impl<'p> Texts<'p> {
         format!("{}:{}", place.file, place.line)
     }
 
-    /// A text without the indentation of its first line; names lead to what they mean.
+    /// A text without the indentation of its first line.
+    pub(super) fn plain(&self, declaration: &Declaration) -> String {
+        let Span { file, start, end } = declaration.text;
+        let file = self.program.sources.files.get(file as usize).map_or("", |(_, text)| text);
+        let whole = file.get(start as usize..end as usize).unwrap_or_default();
+        let indentation = &whole[..whole.len() - whole.trim_start().len()];
+        whole.trim_start().replace(&format!("\n{indentation}"), "\n")
+    }
+
+    /// The same, with names that lead to what they mean.
     pub(super) fn linked(&self, declaration: &Declaration) -> Markup {
         let within = declaration.text;
         let file = self.program.sources.files.get(within.file as usize).map_or("", |(_, text)| text);

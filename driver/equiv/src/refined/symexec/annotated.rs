@@ -37,7 +37,7 @@ pub(in super::super) struct Keys {
     slots: bool,
 }
 
-/// What is said of values where they are passed or given: what breaks it is poison, or undefined.
+/// Attributes of values where they are passed or given: a value that breaks one is poison, or undefined.
 const OF_VALUES: [&str; 4] = ["noundef", "nonnull", "align", "range"];
 
 fn is_of_value(place: AnnotationTarget, annotation: &str) -> bool {

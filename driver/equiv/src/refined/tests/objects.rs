@@ -150,7 +150,7 @@ const OBJECTS: &[(&str, &str, bool)] = &[
         "call void @llvm.assume(i1 true) [ \"align\"(ptr %p, i64 4), \"nonnull\"(ptr %p) ]\n%v1 = load i32, ptr %p\nret i32 %v1",
         true,
     ),
-    // What is said of results and arguments.
+    // Attributes of results and arguments.
     (
         "%r = call i32 @llvm.umin.i32(i32 %x, i32 7)\nret i32 %r",
         "%r = call noundef i32 @llvm.umin.i32(i32 %x, i32 7)\nret i32 %r",
