@@ -13,8 +13,7 @@ use super::promises::Promises;
 use rewright_llvm::body::{self, Body};
 use rewright_llvm::effects::MemoryEffects;
 use rewright_llvm::module::{Definition, File};
-use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Promises of functions that are undefined in their own body where they are broken, after so many steps. What others
 /// promise, as that a call may go, is for those who call.
@@ -23,15 +22,12 @@ const OF_FUNCTIONS: [&str; 6] = ["nofree", "nosync", "nounwind", "norecurse", "n
 /// The same, but it takes for ever to break them.
 const OF_ENDING: [&str; 2] = ["willreturn", "mustprogress"];
 
-/// Promises of what is done with a pointer.
-const OF_POINTERS: [&str; 6] = ["nocapture", "captures", "readnone", "readonly", "writeonly", "nofree"];
+/// Promises of what is done with an argument.
+const OF_ARGUMENTS: [&str; 7] = ["nocapture", "captures", "readnone", "readonly", "writeonly", "nofree", "returned"];
 
 /// Promises of a value that is passed or given: another one is poison there.
 const OF_VALUES: [&str; 7] =
     ["noundef", "nonnull", "align", "range", "dereferenceable", "dereferenceable_or_null", "nofpclass"];
-
-/// Promises of what is passed that no look at a value shows.
-const OF_ARGUMENTS: [&str; 2] = ["noalias", "returned"];
 
 /// Linkages of definitions for which the linker may take another one.
 const REPLACEABLE: [&str; 7] =
@@ -193,8 +189,8 @@ fn without_others(place: AnnotationTarget, was: &[String], is: &[String], kept: 
 }
 
 /// Functions of a file with one definition, which nothing replaces, and their positions.
-fn exact(file: &File) -> FxHashMap<&str, (usize, &Definition)> {
-    let mut found = FxHashMap::default();
+fn exact(file: &File) -> BTreeMap<&str, (usize, &Definition)> {
+    let mut found = BTreeMap::new();
     let mut twice = vec![];
     for (at, function) in file.functions.iter().enumerate() {
         if found.insert(function.name.as_str(), (at, function)).is_some() {
@@ -211,7 +207,7 @@ fn is_of_body(place: AnnotationTarget, annotation: &str) -> bool {
     let name = parts(annotation).0;
     match place {
         AnnotationTarget::Function => OF_FUNCTIONS.contains(&name) || MemoryEffects::of([annotation]).is_some(),
-        AnnotationTarget::Parameter => OF_POINTERS.contains(&name),
+        AnnotationTarget::Parameter => OF_ARGUMENTS.contains(&name),
         AnnotationTarget::Result => name == "noalias",
         AnnotationTarget::Metadata => false,
     }
@@ -223,7 +219,7 @@ fn is_own(place: AnnotationTarget, annotation: &str) -> bool {
     is_of_body(place, annotation)
         || match place {
             AnnotationTarget::Function => OF_ENDING.contains(&name),
-            AnnotationTarget::Parameter => OF_VALUES.contains(&name) || OF_ARGUMENTS.contains(&name),
+            AnnotationTarget::Parameter => OF_VALUES.contains(&name) || name == "noalias",
             AnnotationTarget::Result => OF_VALUES.contains(&name),
             AnnotationTarget::Metadata => false,
         }

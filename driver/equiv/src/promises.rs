@@ -55,6 +55,9 @@ impl<'a> Promises<'a> {
     /// Does it do no more with what a parameter points to than it promises? What else is done with the pointer, or with
     /// one that is computed from it, is no. To compare or return a pointer is no access.
     pub(super) fn hold_of_parameter(&self, parameter: &str, annotation: &str) -> bool {
+        if annotation == "returned" {
+            return self.returned().all(|value| value.text == parameter);
+        }
         let (reads, writes, stays) = match annotation {
             "nocapture" | "captures(none)" => (true, true, true),
             "readonly" => (true, false, false),
@@ -124,14 +127,18 @@ impl<'a> Promises<'a> {
             _ => vec![],
         };
         let captured = captured(&self.body.blocks, passed);
-        let returned = self.body.blocks.iter().flat_map(|block| &block.instructions);
-        let mut returned = returned.filter_map(|i| match &i.shape {
-            Shape::Return(value) => value.as_ref(),
-            _ => None,
-        });
-        returned.all(|value| {
+        self.returned().all(|value| {
             let fresh = |name: &str| self.made.get(name).is_some_and(|i| self.allocates(i)) && !captured.contains(name);
             self.roots(&value.text).into_iter().all(|name| name == "null" || fresh(name))
+        })
+    }
+
+    /// The values that it gives.
+    fn returned(&self) -> impl Iterator<Item = &'a Operand> {
+        let all = self.body.blocks.iter().flat_map(|block| &block.instructions);
+        all.filter_map(|i| match &i.shape {
+            Shape::Return(value) => value.as_ref(),
+            _ => None,
         })
     }
 

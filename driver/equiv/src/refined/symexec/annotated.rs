@@ -6,7 +6,7 @@ use super::super::super::modules::Version;
 use super::{SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::effects;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What an access's metadata promise, beside what is modelled of the value that is read.
 pub(super) fn promises(version: Version<'_>, i: &Instruction) -> Vec<String> {
@@ -24,11 +24,13 @@ fn attached(version: Version<'_>, i: &Instruction) -> Vec<String> {
 
 /// How calls of a function are told apart by what is said of them.
 ///
-/// A call of the second version may say what each call of that function in the first one says, so whichever it is, it
-/// promises nothing new. Otherwise only calls are the same that say the same.
+/// A call of the second version may say what each call of that function in the first one says: whichever it is, that
+/// promises nothing new. Of all else only calls are the same that say the same.
 pub(in super::super) struct Keys {
-    /// Functions of which some call in the second version says more than one in the first.
-    apart: BTreeMap<String, bool>,
+    /// By function: what some call in the second version says, and not each one in the first.
+    new: BTreeMap<String, BTreeSet<String>>,
+    /// How it is said that a call does not unwind, if the first version does not: what leaves it by that is undefined.
+    nounwind: Option<String>,
     /// The second version says where the memory of stack slots begins and ends.
     lifetimes: bool,
     /// Either version calls what a pointer says.
@@ -62,19 +64,18 @@ impl Keys {
             }
         }
         let [first, second] = said;
-        // What leaves a function by unwinding that does not unwind is undefined there.
         let nounwind = has(&versions[0].definition.attributes, "nounwind")
             .then(|| spelled(AnnotationTarget::Function, "nounwind"));
         let lifetimes = second.keys().any(|callee| callee.starts_with("@llvm.lifetime."));
-        let more = |(callee, calls): (String, Vec<Vec<String>>)| {
+        let new = |(callee, calls): (String, Vec<Vec<String>>)| {
             let others = first.get(&callee).map_or(&[][..], Vec::as_slice);
-            let known = |a: &String| nounwind.as_ref() == Some(a) || others.iter().all(|other| other.contains(a));
-            let covered = calls.iter().flatten().all(known);
-            (callee, !covered)
+            let known = |a: &String| others.iter().all(|other| other.contains(a));
+            let said = calls.into_iter().flatten().filter(|a| !known(a)).collect();
+            (callee, said)
         };
         let calls = bodies.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.instructions);
         let indirect = calls.into_iter().any(|i| matches!(i.shape, Shape::Call { callee: None, .. }));
-        Keys { apart: second.into_iter().map(more).collect(), lifetimes, indirect, slots: has_slots(&bodies[1]) }
+        Keys { nounwind, new: second.into_iter().map(new).collect(), lifetimes, indirect, slots: has_slots(&bodies[1]) }
     }
 
     /// Are calls told apart by the address that is called?
@@ -85,7 +86,7 @@ impl Keys {
     /// Does what is said of values at calls of a function count in both versions?
     pub(super) fn count_values(&self, callee: &str) -> bool {
         // A call by a pointer may be one of a function that other calls say something of.
-        self.indirect || self.apart.get(callee).copied().unwrap_or(false)
+        self.indirect || self.new.get(callee).is_some_and(|said| !said.is_empty())
     }
 
     pub(super) fn has_lifetimes(&self) -> bool {
@@ -101,10 +102,15 @@ impl Keys {
                 return Err(format!("what `{unknown}` means at a call is not modelled").into());
             }
         }
-        // Nobody has compared what is said of calls by a pointer.
-        let apart = callee.as_deref().is_none_or(|callee| self.count_values(callee));
+        let mut all = said.spelled(self.slots, |place, a| says(place, a) == Says::Meaning);
         let counts = |place, a: &str| callee.is_some() && is_of_value(place, a);
-        let all = said.spelled(self.slots, |place, a| (apart && !counts(place, a)) || says(place, a) == Says::Meaning);
+        let others = said.spelled(self.slots, |place, a| says(place, a) != Says::Meaning && !counts(place, a));
+        // Nobody has compared what is said of calls by a pointer, and of those that these may be.
+        let new = callee.as_ref().filter(|_| !self.indirect).map(|callee| self.new.get(callee));
+        let is_new = |a: &String| {
+            self.nounwind.as_ref() != Some(a) && new.is_none_or(|new| new.is_some_and(|new| new.contains(a)))
+        };
+        all.extend(others.into_iter().filter(is_new));
         Ok(all.iter().map(|a| format!(" {}", a.replace('|', "/"))).collect())
     }
 }

@@ -74,10 +74,25 @@ impl<'a> SymbolicExecutor<'a> {
         if !pure {
             self.happens(i, callee.unwrap_or_default(), effects, time, at)?;
         }
-        if i.ty != Type::Void {
-            self.result(i, &said, time, at, counts)?;
+        match self.returned(i, args, &said)? {
+            Some(same) => self.define(i, same),
+            None if i.ty != Type::Void => self.result(i, &said, time, at, counts)?,
+            None => {}
         }
         Ok(())
+    }
+
+    /// What a call gives that is said to give an argument, or is undefined.
+    fn returned(&mut self, i: &Instruction, args: &[Operand], said: &Said) -> Terms<Option<Local>> {
+        let found = args.iter().zip(&said.arguments).find(|(_, said)| has(said, "returned"));
+        let Some((arg, _)) = found.filter(|(arg, _)| arg.ty == i.ty) else { return Ok(None) };
+        if let Some(Local::Leaf(lanes)) = self.locals.get(arg.text.as_str()) {
+            return Ok(Some(Local::Leaf(lanes.clone())));
+        }
+        if self.is_loose(arg) {
+            return Ok(None);
+        }
+        Ok(Some(Local::Fixed(self.lanes(arg)?)))
     }
 
     /// How calls are named; `told` is what is called, if others are called by a pointer.

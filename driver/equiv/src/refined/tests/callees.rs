@@ -80,6 +80,8 @@ fn what_is_promised_of_a_pointer_is_seen_in_each_body() {
         ("nocapture", "store ptr %p, ptr @global", "%p", &[]),
         ("nocapture", "%n = ptrtoint ptr %p to i64\n%c = inttoptr i64 %n to ptr", "%p", &[]),
         ("nocapture", "%v = load i32, ptr %p", "@global", &["@g", "@h"]),
+        // `@h` gives null.
+        ("returned", "store i32 1, ptr %p", "%p", &[]),
     ] {
         let found = proved(&with("", body, passed), &with(attribute, body, passed));
         assert_eq!(found, expected, "{attribute}: {body}; {passed}");
@@ -106,5 +108,18 @@ fn what_calls_give_may_be_chosen_alike_where_they_are_equal() {
         (before, format!("{other}store i32 1, ptr @global\n{}", end("ret ptr %r")), false),
     ] {
         assert_eq!(!proved(&module(&before), &module(&after)).is_empty(), expected, "{after}");
+    }
+}
+
+#[test]
+fn a_call_gives_the_argument_that_it_returns() {
+    let module = |attribute: &str, given: &str, value: &str| {
+        let own = format!("define ptr @g(ptr {attribute} %p) {{\nstore i32 1, ptr %p\nret ptr {given}\n}}\n");
+        own + &format!(
+            "define ptr @f(ptr %p) {{\n%q = call ptr @g(ptr %p)\nstore i32 2, ptr {value}\nret ptr {value}\n}}\n"
+        )
+    };
+    for (given, expected) in [("%p", ["@g", "@f"].as_slice()), ("@global", &[])] {
+        assert_eq!(proved(&module("", given, "%q"), &module("returned", given, "%p")), expected, "{given}");
     }
 }
