@@ -33,6 +33,9 @@ const OF_VALUES: [&str; 7] =
 const REPLACEABLE: [&str; 7] =
     ["weak", "weak_odr", "linkonce", "linkonce_odr", "common", "extern_weak", "available_externally"];
 
+/// How often all bodies are looked at: a round is for calls of functions that come later in a file.
+const MOST_ROUNDS: usize = 16;
+
 /// Both modules' files as calls in them see them. Functions that are `proved` keep what their second versions promise of
 /// what they give.
 pub(super) fn as_called(before: &File, after: &File, proved: &BTreeSet<&str>) -> [File; 2] {
@@ -105,7 +108,8 @@ fn keep(after: &File, callees: &mut [Callee<'_>]) {
     for callee in callees.iter_mut().filter(|callee| callee.body.is_some()) {
         callee.kept = callee.claimed.clone();
     }
-    while each(after, callees, |promises, callee| {
+    let mut ending = BTreeSet::new();
+    let settled = rounds(after, callees, &mut ending, |promises, callee| {
         let Promised { function, result, parameters } = &callee.kept;
         let keeps = |list: &[String], holds: &dyn Fn(&str) -> bool| list.iter().filter(|a| holds(a)).cloned().collect();
         let of_parameters = callee.versions[1].parameters.iter().zip(parameters);
@@ -116,21 +120,39 @@ fn keep(after: &File, callees: &mut [Callee<'_>]) {
                 .map(|(parameter, list)| keeps(list, &|a| promises.hold_of_parameter(&parameter.name, a)))
                 .collect(),
         }
-    }) {}
-    while each(after, callees, |promises, callee| {
+    });
+    if !settled {
+        for callee in &mut *callees {
+            let parameters = vec![vec![]; callee.kept.parameters.len()];
+            callee.kept = Promised { parameters, ..Promised::default() };
+        }
+    }
+    rounds(after, callees, &mut ending, |promises, callee| {
         let mut kept = callee.kept.clone();
         let more = callee.claimed_to_end.iter().filter(|a| !kept.function.contains(a) && promises.hold(a));
         let more: Vec<String> = more.cloned().collect();
         kept.function.extend(more);
         kept
-    }) {}
+    });
 }
 
-/// Looks at each body again, with what calls see by now; has anything changed?
+/// Looks at all bodies until nothing changes; has it come to that?
+fn rounds(
+    after: &File,
+    callees: &mut [Callee<'_>],
+    ending: &mut BTreeSet<String>,
+    mut kept: impl FnMut(&Promises<'_>, &Callee<'_>) -> Promised,
+) -> bool {
+    (0..MOST_ROUNDS).any(|_| !each(after, callees, ending, &mut kept))
+}
+
+/// Looks at each body again, with what calls see by now, and with functions that are known to return; has anything
+/// changed?
 fn each(
     after: &File,
     callees: &mut [Callee<'_>],
-    mut kept: impl FnMut(&Promises<'_>, &Callee<'_>) -> Promised,
+    ending: &mut BTreeSet<String>,
+    kept: &mut impl FnMut(&Promises<'_>, &Callee<'_>) -> Promised,
 ) -> bool {
     let file = seen(after, 1, callees);
     let module = Module::new(&file, after);
@@ -138,7 +160,10 @@ fn each(
     for callee in callees {
         let Some(body) = &callee.body else { continue };
         let version = Version { module: &module, definition: callee.versions[1] };
-        let found = kept(&Promises::new(version, body), callee);
+        let found = kept(&Promises::new(version, body).knowing(ending), callee);
+        if found.function.iter().any(|a| a == "willreturn") {
+            ending.insert(callee.versions[1].name.clone());
+        }
         changed |= found != callee.kept;
         callee.kept = found;
     }

@@ -7,12 +7,15 @@ use rewright_llvm::captures::captured;
 use rewright_llvm::effects::{self, Accesses, MemoryEffects};
 use rewright_llvm::types::Type;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// A version whose body is looked at.
 pub(super) struct Promises<'a> {
     version: Version<'a>,
     body: &'a Body,
     made: FxHashMap<&'a str, &'a Instruction>,
+    /// Functions that are known to return, beside those that are said to.
+    returning: Option<&'a BTreeSet<String>>,
 }
 
 /// Memory that an access may be to.
@@ -32,7 +35,13 @@ enum AccessedMemory {
 impl<'a> Promises<'a> {
     pub(super) fn new(version: Version<'a>, body: &'a Body) -> Self {
         let all = body.blocks.iter().flat_map(|b| &b.instructions);
-        Promises { version, body, made: all.filter_map(|i| Some((i.result.as_deref()?, i))).collect() }
+        let made = all.filter_map(|i| Some((i.result.as_deref()?, i))).collect();
+        Promises { version, body, made, returning: None }
+    }
+
+    /// The same, where some functions are known to return.
+    pub(super) fn knowing(self, returning: &'a BTreeSet<String>) -> Self {
+        Promises { returning: Some(returning), ..self }
     }
 
     /// Does it keep a promise? What is not seen is no.
@@ -104,6 +113,7 @@ impl<'a> Promises<'a> {
                 let also = match name {
                     // One that is not volatile; its declaration is that of all.
                     "nosync" => is_plain_block(i),
+                    "willreturn" => self.returning.is_some_and(|returning| returning.contains(callee)),
                     "norecurse" => intrinsic && said.iter().any(|list| has(list, "nocallback")),
                     _ => false,
                 };
