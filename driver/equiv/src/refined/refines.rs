@@ -41,10 +41,14 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Resul
     let slots: Vec<Expr> = kept.iter().map(|object| object.address).collect();
     let without = Without { slots: &slots, objects: kept };
     for was in &old.events {
-        for is in &new.events {
+        for is in new.events.iter().filter(|is| is.name == was.name) {
+            let in_turn = s.equal(was.before, is.before);
+            if in_turn == Expr::FALSE {
+                continue;
+            }
             let seen = memories_refine(s, &was.memory, &is.memory, &without)?;
             let equal = s.equal(was.trace, is.trace);
-            let both = s.and(&[was.reached, is.reached, equal]);
+            let both = s.and(&[was.reached, is.reached, in_turn, equal]);
             let others = s.not(both);
             same.push(s.or(&[others, seen]));
         }

@@ -121,6 +121,8 @@ pub(super) struct SymbolicExecutor<'a> {
     trace: Expr,
     epoch: Expr,
     events: Vec<Event>,
+    /// By block: how many calls came before, where it is reached.
+    calls: Vec<Expr>,
     slots: Vec<Expr>,
     /// It begins at the entry, and slots end with the function.
     lasting_slots: bool,
@@ -191,6 +193,7 @@ pub(super) fn behaviour<'a>(
     let instructions = body.blocks.iter().enumerate().flat_map(|(n, b)| b.instructions.iter().map(move |i| (i, n)));
     let made = instructions.filter_map(|(i, n)| Some((i.result.as_deref()?, (i, n)))).collect();
     let never = s.bits(64, 0);
+    let no_call = s.bits(8, 0);
     let memory = Memory { bits: given.memory, poison_memory: given.poison_memory, origins: given.origins };
     let mut side = SymbolicExecutor {
         s,
@@ -214,6 +217,7 @@ pub(super) fn behaviour<'a>(
         trace: never,
         epoch: never,
         events: vec![],
+        calls: vec![no_call; body.blocks.len()],
         slots: vec![],
         lasting_slots: start.is_entry() && !keys.has_lifetimes() && objects::last(&body.blocks),
         alike: BTreeMap::new(),
@@ -343,9 +347,17 @@ impl<'a> SymbolicExecutor<'a> {
     }
 
     fn block(&mut self, at: usize) -> Terms<()> {
-        let into: Vec<Expr> = self.edges.iter().filter(|(_, to, _)| *to == at).map(|(_, _, when)| *when).collect();
+        let edges: Vec<_> = self.edges.iter().filter(|(_, to, _)| *to == at).copied().collect();
+        let into: Vec<Expr> = edges.iter().map(|(_, _, when)| *when).collect();
         let reached = if at == 0 { Expr::TRUE } else { self.s.or(&into) };
         self.reached[at] = reached;
+        if let Some(((first, ..), others)) = edges.split_first() {
+            let mut calls = self.calls[*first];
+            for (from, _, when) in others {
+                calls = self.s.choose(*when, self.calls[*from], calls);
+            }
+            self.calls[at] = calls;
+        }
         let body: &'a Body = self.body;
         for instruction in &body.blocks[at].instructions {
             self.instruction(instruction, at)?;

@@ -107,6 +107,10 @@ pub(in super::super) struct Event {
     pub(in super::super) reached: Expr,
     /// Behind it.
     pub(in super::super) trace: Expr,
+    /// How calls that may be this one are named.
+    pub(in super::super) name: String,
+    /// How many calls came before it.
+    pub(in super::super) before: Expr,
     /// What the callee sees.
     pub(in super::super) memory: [Memory; 2],
 }

@@ -3,7 +3,8 @@
 //! What a call does and gives depends on who is called, on the arguments, on the calls before it, and on memory. The
 //! first three are one number, the *trace*, by functions that a solver may choose: equal calls in equal order have
 //! equal traces, and whatever holds for all such functions holds for those that tell all calls apart. That both
-//! versions show a callee the same memory is claimed apart, for each two calls with equal traces. Behind a call memory
+//! versions show a callee the same memory is claimed apart, for each two calls with equal traces: those have equal names,
+//! and equally many calls before them. Behind a call memory
 //! holds anything, if it may write; and it may not return: where it is said to return, or not to, it is undefined
 //! otherwise.
 
@@ -66,13 +67,14 @@ impl<'a> SymbolicExecutor<'a> {
             }
             signature += &format!(" {}", arg.ty);
         }
-        let time = self.s.unknown(&format!("{name}{signature} {}{key}", told.len()), &told, Sort::Bits(64));
+        let name = format!("{name}{signature} {}{key}", told.len());
+        let time = self.s.unknown(&name, &told, Sort::Bits(64));
         if effects != OpaqueEffects::Pure {
             let undefined = self.s.unknown("a call is undefined", &[time], Sort::Bool);
             self.undefined(at, undefined);
         }
         if !pure {
-            self.happens(i, callee.unwrap_or_default(), effects, time, at)?;
+            self.happens(i, callee.unwrap_or_default(), effects, (name, time), at)?;
         }
         match self.returned(i, args, &said)? {
             Some(same) => self.define(i, same),
@@ -115,15 +117,25 @@ impl<'a> SymbolicExecutor<'a> {
     }
 
     /// A call that somebody may notice.
-    fn happens(&mut self, i: &Instruction, callee: &str, effects: OpaqueEffects, time: Expr, at: usize) -> Terms<()> {
+    fn happens(
+        &mut self,
+        i: &Instruction,
+        callee: &str,
+        effects: OpaqueEffects,
+        (name, time): (String, Expr),
+        at: usize,
+    ) -> Terms<()> {
         if self.events.len() == MOST {
             return Err("it has too many calls".into());
         }
         let reached = self.reached[at];
         // What is in memory then nobody sees any more.
         if callee != "@llvm.trap" {
-            self.events.push(Event { reached, trace: time, memory: self.memory });
+            let before = self.calls[at];
+            self.events.push(Event { reached, trace: time, name, before, memory: self.memory });
         }
+        let one = self.s.bits(8, 1);
+        self.calls[at] = self.s.apply("bvadd", &[self.calls[at], one], Sort::Bits(8));
         self.trace = self.s.choose(reached, time, self.trace);
         let attributes = effects::attributes(self.file(), Some(callee), own_attributes(i));
         let says = |word: &str| attributes.iter().flatten().any(|a| a == word);
