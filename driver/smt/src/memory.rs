@@ -8,7 +8,7 @@
 
 use super::address::Address;
 use super::expr::{Expr, Sort};
-use super::script::{Read, Script};
+use super::script::{Read, Script, Written};
 use rewright_typeprop::model::MemoryAccess;
 
 impl Address {
@@ -67,11 +67,11 @@ impl Address {
 }
 
 /// Memory after one byte has been written.
-fn write(s: &mut Script, memory: Expr, address: Address, byte: Expr) -> Expr {
+fn write(s: &mut Script, memory: Expr, address: Address, written: Written) -> Expr {
     let at = address.term(s);
-    let key = format!("{} after {} at {}", s.name(memory), s.name(byte), s.name(at));
+    let key = format!("{} after {} at {}", s.name(memory), s.name(written.byte), s.name(at));
     let after = named(s, key);
-    s.writes.insert(after.id, (memory, address, byte));
+    s.writes.insert(after.id, (memory, address, written));
     after
 }
 
@@ -94,12 +94,16 @@ pub fn read(s: &mut Script, memory: Expr, address: &Address) -> Expr {
         }
         let at = address.term(s);
         let theirs = s.unknown("byte that others leave", &[time, at], Sort::Bits(8));
+        if s.assumed.contains(&when) {
+            return theirs;
+        }
         let own = read(s, before, address);
         return s.choose(when, theirs, own);
     }
-    let Some((before, at, byte)) = s.writes.get(&memory.id).cloned() else {
+    let Some((before, at, Written { byte, when })) = s.writes.get(&memory.id).cloned() else {
         return initial(s, memory, address);
     };
+    let byte = when.filter(|(when, _)| s.assumed.contains(when)).map_or(byte, |(_, byte)| byte);
     let here = address.is(s, &at);
     if here == Expr::TRUE {
         return byte;
@@ -187,6 +191,29 @@ pub fn store(s: &mut Script, memory: Expr, address: &Address, access: MemoryAcce
     let bytes = access.bits.unwrap_or(value.width()) / 8;
     (0..bytes).fold(memory, |memory, i| {
         let byte = s.extract(value, 8 * i + 7, 8 * i);
-        write(s, memory, address.plus(i.into()), byte)
+        write(s, memory, address.plus(i.into()), Written { byte, when: None })
+    })
+}
+
+/// Memory after the low bits of a value have been written, little-endian, where a condition holds.
+pub fn store_when(
+    s: &mut Script,
+    memory: Expr,
+    address: &Address,
+    access: MemoryAccess,
+    (when, value): (Expr, Expr),
+) -> Expr {
+    if when == Expr::TRUE {
+        return store(s, memory, address, access, value);
+    }
+    // What was there counts where the condition does not hold.
+    let assumed = std::mem::take(&mut s.assumed);
+    let old = load(s, memory, address, access, value.width());
+    s.assumed = assumed;
+    let left = s.choose(when, value, old);
+    let bytes = access.bits.unwrap_or(value.width()) / 8;
+    (0..bytes).fold(memory, |memory, i| {
+        let [byte, plain] = [left, value].map(|value| s.extract(value, 8 * i + 7, 8 * i));
+        write(s, memory, address.plus(i.into()), Written { byte, when: Some((when, plain)) })
     })
 }

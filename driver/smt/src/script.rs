@@ -9,7 +9,7 @@ use super::expr::{Expr, Format, Sort};
 pub use asserted::Asserted;
 use parts::Low;
 use ring::Ring;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
 /// A term as it is used, and what it is made of.
@@ -40,8 +40,8 @@ pub struct Script {
     nodes: Vec<Node>,
     pub(super) known: FxHashMap<String, Expr>,
     domains: Vec<String>,
-    /// By memory: the one before, and the byte that was written where.
-    pub(super) writes: FxHashMap<u32, (Expr, Address, Expr)>,
+    /// By memory: the one before, and what was written where.
+    pub(super) writes: FxHashMap<u32, (Expr, Address, Written)>,
     /// By memory: the one before, when it was given to others, and what tells this from other such times.
     pub(super) given: FxHashMap<u32, (Expr, Expr, Expr)>,
     /// Bytes that a memory held from the start.
@@ -68,6 +68,16 @@ pub struct Script {
     cuts: FxHashMap<u32, (Expr, u32)>,
     /// Addresses of memory that others do not change.
     pub(super) private: Vec<Expr>,
+    /// Conditions that hold wherever something is used that is read from memory now.
+    pub assumed: FxHashSet<Expr>,
+}
+
+/// A byte that a memory holds.
+#[derive(Clone, Copy)]
+pub(super) struct Written {
+    pub(super) byte: Expr,
+    /// Where it is written only then: when, and what.
+    pub(super) when: Option<(Expr, Expr)>,
 }
 
 /// A byte of a memory that nobody has written to.
@@ -111,6 +121,7 @@ impl Script {
             hides: false,
             cuts: FxHashMap::default(),
             private: vec![],
+            assumed: FxHashSet::default(),
         };
         script.named("false".into(), Sort::Bool);
         script.named("true".into(), Sort::Bool);

@@ -269,7 +269,7 @@ impl Induction<'_> {
         solver: &mut Solver,
         budget: &mut Budget,
     ) -> io::Result<Result<bool, Undecided>> {
-        let mut matters = false;
+        let (mut matters, mut too_hard) = (false, BTreeSet::new());
         // What fails at the entry fails soonest.
         let mut open = BTreeSet::from([Source::Entry]);
         open.extend(self.invariants.keys().map(|at| Source::Cuts(*at)));
@@ -281,7 +281,7 @@ impl Induction<'_> {
             matters |= question.undefined_matters;
             self.met.exact |= question.hides;
             self.met.as_other |= question.chooses;
-            let mut answer = question.answer(&s, question.first_steps(), solver, budget)?;
+            let mut answer = question.answer(&s, question.first_steps(), &mut too_hard, solver, budget)?;
             if answer.is_err() && question.first_steps() < u64::MAX {
                 // What both read is easier to see where it is read at one place.
                 let places = question.same_places(&s, solver, budget)?;
@@ -289,7 +289,7 @@ impl Induction<'_> {
                     Ok(question) => question,
                     Err(reason) => return Ok(Err(reason)),
                 };
-                answer = question.answer(&s, u64::MAX, solver, budget)?;
+                answer = question.answer(&s, u64::MAX, &mut too_hard, solver, budget)?;
             }
             let values = match answer {
                 Ok(Some(values)) => values,

@@ -45,7 +45,7 @@ use order::order;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
 use rewright_llvm::module::File;
 use rewright_smt::{Address, Expr, Script};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) use start::{NOWHERE, Request, Start};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,6 +88,17 @@ impl Choosing {
     }
 }
 
+/// What has happened on all ways to a place.
+#[derive(Clone)]
+struct Past {
+    /// How many calls that somebody may notice.
+    calls: Expr,
+    /// Which ones.
+    trace: Expr,
+    /// When the places on all these ways are reached.
+    reached: FxHashSet<Expr>,
+}
+
 enum Local {
     /// By lane.
     Fixed(Vec<Value>),
@@ -121,8 +132,8 @@ pub(super) struct SymbolicExecutor<'a> {
     trace: Expr,
     epoch: Expr,
     events: Vec<Event>,
-    /// By block: how many calls came before, where it is reached.
-    calls: Vec<Expr>,
+    /// By block: what has happened where it is reached.
+    past: Vec<Past>,
     slots: Vec<Expr>,
     /// It begins at the entry, and slots end with the function.
     lasting_slots: bool,
@@ -217,7 +228,7 @@ pub(super) fn behaviour<'a>(
         trace: never,
         epoch: never,
         events: vec![],
-        calls: vec![no_call; body.blocks.len()],
+        past: vec![Past { calls: no_call, trace: never, reached: FxHashSet::default() }; body.blocks.len()],
         slots: vec![],
         lasting_slots: start.is_entry() && !keys.has_lifetimes() && objects::last(&body.blocks),
         alike: BTreeMap::new(),
@@ -248,6 +259,7 @@ pub(super) fn behaviour<'a>(
         side.block(block)?;
         side.arrive(start, block)?;
     }
+    side.s.assumed.clear();
     let undefined = side.s.or(&side.undefined);
     let returns = side.s.or(&side.returns);
     let facts = side.s.and(&side.facts);
@@ -352,17 +364,27 @@ impl<'a> SymbolicExecutor<'a> {
         let reached = if at == 0 { Expr::TRUE } else { self.s.or(&into) };
         self.reached[at] = reached;
         if let Some(((first, ..), others)) = edges.split_first() {
-            let mut calls = self.calls[*first];
+            let mut past = self.past[*first].clone();
             for (from, _, when) in others {
-                calls = self.s.choose(*when, self.calls[*from], calls);
+                let other = &self.past[*from];
+                past.calls = self.s.choose(*when, other.calls, past.calls);
+                past.trace = self.s.choose(*when, other.trace, past.trace);
+                past.reached.retain(|condition| other.reached.contains(condition));
             }
-            self.calls[at] = calls;
+            self.past[at] = past;
         }
+        self.assume_reached(at);
         let body: &'a Body = self.body;
         for instruction in &body.blocks[at].instructions {
             self.instruction(instruction, at)?;
         }
         Ok(())
+    }
+
+    /// Notes that what follows in a block matters only where it is reached.
+    fn assume_reached(&mut self, at: usize) {
+        self.past[at].reached.insert(self.reached[at]);
+        self.s.assumed.clone_from(&self.past[at].reached);
     }
 
     /// It is undefined where this holds in a block.

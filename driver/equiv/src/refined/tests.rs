@@ -2,6 +2,7 @@
 
 mod allocations;
 mod callees;
+mod calls;
 mod conventions;
 mod lanes;
 mod objects;

@@ -12,6 +12,7 @@ use super::{Budget, Induction, NotModelled, Undecided};
 use rewright_llvm::body::Operand;
 use rewright_smt::solver::{Answer, Limit, Solver};
 use rewright_smt::{Expr, Script, Sort};
+use std::collections::BTreeSet;
 use std::io;
 
 /// Bits of small numbers: two iterations of a loop are among them.
@@ -214,15 +215,21 @@ impl LoopQuestion {
     }
 
     /// The values of what is wanted that answer it, if any do, within so many steps; why nobody knows.
+    ///
+    /// Parts that were `too_hard` for the step with more candidates are not asked again.
     pub(super) fn answer(
         &self,
         s: &Script,
         most: u64,
+        too_hard: &mut BTreeSet<(Source, usize)>,
         solver: &mut Solver,
         budget: &mut Budget,
     ) -> io::Result<Result<Option<Vec<Option<u128>>>, Undecided>> {
-        let parts = self.parts.iter().filter(|part| !part.claims.is_empty()).map(|part| (part, false));
-        for (asking, is_all) in parts.chain([(&self.whole, true)]) {
+        let is_asked = |n: usize, part: &Asking| !part.claims.is_empty() && !too_hard.contains(&(self.source, n));
+        let parts = self.parts.iter().enumerate().filter(|(n, part)| is_asked(*n, part));
+        let parts: Vec<(Option<usize>, &Asking)> = parts.map(|(n, part)| (Some(n), part)).collect();
+        for (part, asking) in parts.into_iter().chain([(None, &self.whole)]) {
+            let is_all = part.is_none();
             let wanted: Vec<&str> = asking.claims.iter().map(|n| self.wanted[*n].as_str()).collect();
             let limit = match budget.limit() {
                 Ok(limit) if is_all => Limit { steps: limit.steps.min(most), ..limit },
@@ -240,6 +247,7 @@ impl LoopQuestion {
                     }
                     return Ok(Ok(Some(all)));
                 }
+                Answer::Unknown(_) if !is_all => too_hard.extend(part.map(|n| (self.source, n))),
                 _ if !is_all => {}
                 Answer::Unsat => return Ok(Ok(None)),
                 Answer::Unknown(reason) if reason.is_too_hard() => {

@@ -339,13 +339,6 @@ impl<'a> SymbolicExecutor<'a> {
 
     fn write(&mut self, memory: Expr, place: &Lane, when: Expr, value: Expr) -> Expr {
         let how = MemoryAccess { bits: Some(place.size), signed: false, store: true };
-        let value = match when {
-            Expr::TRUE => value,
-            _ => {
-                let old = self.read(memory, place);
-                self.s.choose(when, value, old)
-            }
-        };
-        smt::store(self.s, memory, &place.address, how, value)
+        smt::store_when(self.s, memory, &place.address, how, (when, value))
     }
 }

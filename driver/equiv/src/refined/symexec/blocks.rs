@@ -89,11 +89,7 @@ impl SymbolicExecutor<'_> {
 
     fn put(&mut self, address: &Address, byte: Bytes, mask: Expr, at: usize) {
         let when = self.reached[at];
-        let mut write = |chain: Expr, value: Expr| {
-            let old = smt::load(self.s, chain, address, READ, 8);
-            let value = self.s.choose(when, value, old);
-            smt::store(self.s, chain, address, WRITTEN, value)
-        };
+        let mut write = |chain: Expr, value: Expr| smt::store_when(self.s, chain, address, WRITTEN, (when, value));
         for (memory, [bits, poison, origin]) in self.memory.iter_mut().zip(byte) {
             *memory = Memory {
                 bits: write(memory.bits, bits),

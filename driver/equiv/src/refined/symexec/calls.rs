@@ -52,7 +52,7 @@ impl<'a> SymbolicExecutor<'a> {
         let (mut told, mut signature) = (vec![], String::new());
         let pure = matches!(effects, OpaqueEffects::Pure | OpaqueEffects::Pinned);
         if !pure {
-            told.push(self.trace);
+            told.push(self.past[at].trace);
         }
         let name = self.called(i, callee, at, &mut told)?;
         for (n, arg) in args.iter().enumerate() {
@@ -131,11 +131,12 @@ impl<'a> SymbolicExecutor<'a> {
         let reached = self.reached[at];
         // What is in memory then nobody sees any more.
         if callee != "@llvm.trap" {
-            let before = self.calls[at];
+            let before = self.past[at].calls;
             self.events.push(Event { reached, trace: time, name, before, memory: self.memory });
         }
         let one = self.s.bits(8, 1);
-        self.calls[at] = self.s.apply("bvadd", &[self.calls[at], one], Sort::Bits(8));
+        self.past[at].calls = self.s.apply("bvadd", &[self.past[at].calls, one], Sort::Bits(8));
+        self.past[at].trace = time;
         self.trace = self.s.choose(reached, time, self.trace);
         let attributes = effects::attributes(self.file(), Some(callee), own_attributes(i));
         let says = |word: &str| attributes.iter().flatten().any(|a| a == word);
@@ -151,6 +152,7 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined(at, left);
         } else {
             self.reached[at] = self.s.and(&[reached, returns]);
+            self.assume_reached(at);
         }
         if effects == OpaqueEffects::Writes {
             if !(says("nofree") && says("nosync")) {

@@ -1,0 +1,89 @@
+//! Calls in turn, and what is in memory when they are made.
+
+use super::of_definitions;
+
+const FRAME: &str = "declare void @g(ptr)\ndeclare void @h(ptr)\n";
+
+fn function(body: &str) -> String {
+    format!("{FRAME}define i32 @f(ptr %p, i1 %c) {{\n{body}\n}}\n")
+}
+
+fn proved(before: &str, after: &str) -> bool {
+    of_definitions(&function(before), &function(after)).proved
+}
+
+#[test]
+fn what_calls_see_is_compared_in_turn() {
+    let twice = |first: u32, second: u32, argument: &str| {
+        format!(
+            "%q = getelementptr inbounds i32, ptr %p, i64 0\nstore i32 {first}, ptr %p\ncall void @g(ptr {argument})\n\
+             store i32 {second}, ptr %p\ncall void @g(ptr {argument})\nret i32 0"
+        )
+    };
+    assert!(proved(&twice(1, 2, "%q"), &twice(1, 2, "%p")));
+    assert!(!proved(&twice(1, 2, "%p"), &twice(1, 3, "%p")));
+    assert!(!proved(&twice(1, 2, "%p"), &twice(3, 2, "%p")));
+    assert!(!proved(&twice(1, 2, "%p"), &twice(2, 1, "%p")));
+}
+
+#[test]
+fn as_many_calls_as_were_made_on_a_way_came_before() {
+    let after_arms = |one: &str, other: &str, value: u32| {
+        format!(
+            "br i1 %c, label %x, label %y\nx:\n{one}br label %z\ny:\n{other}br label %z\nz:\n\
+             store i32 {value}, ptr %p\ncall void @g(ptr %p)\nret i32 0"
+        )
+    };
+    let g = "call void @g(ptr %p)\n";
+    let both = format!("{g}{g}");
+    assert!(proved(&after_arms(g, "", 1), &after_arms(g, "%n = add i32 1, 1\n", 1)));
+    for (one, other) in [(g, ""), ("", g), (&both, g), (g, "call void @h(ptr %p)\n")] {
+        assert!(!proved(&after_arms(one, other, 1), &after_arms(one, other, 2)), "{one} {other}");
+        assert!(!proved(&after_arms(one, other, 1), &after_arms(other, one, 1)), "{one} {other}");
+    }
+    // On one way a call is made earlier, or not at all.
+    assert!(!proved(&after_arms(g, "", 1), &after_arms(g, g, 1)));
+    assert!(!proved(&after_arms(&both, g, 1), &after_arms(g, &both, 1)));
+}
+
+#[test]
+fn what_is_read_is_what_was_written_on_the_way_there() {
+    let stores = |x: &str, y: &str, z: &str| {
+        format!("br i1 %c, label %x, label %y\nx:\n{x}br label %z\ny:\n{y}br label %z\nz:\n{z}")
+    };
+    let (store, load) = (|n: u32| format!("store i32 {n}, ptr %p\n"), "%v = load i32, ptr %p\nret i32 %v");
+    let chosen = |x: u32, y: u32| format!("%w = select i1 %c, i32 {x}, i32 {y}\nret i32 %w");
+    let of = |z: &str| stores(&store(1), &store(2), z);
+    assert!(proved(&of(load), &of(&chosen(1, 2))));
+    assert!(!proved(&of(load), &of(&chosen(2, 1))));
+    assert!(!proved(&of(load), &of("ret i32 1")));
+    let one = |z: &str| stores(&store(1), "", z);
+    assert!(!proved(&one(load), &one("ret i32 1")));
+    // Within an arm, and behind a call that may write, or not return.
+    let within = |v: &str| stores(&format!("{}%u = load i32, ptr %p\nret i32 {v}\nw:\n", store(1)), "", "ret i32 0");
+    assert!(proved(&within("%u"), &within("1")));
+    assert!(!proved(&within("%u"), &within("2")));
+    let behind = |v: &str| {
+        let call = "call void @g(ptr %p)\n";
+        stores(&format!("{}{call}%u = load i32, ptr %p\nret i32 {v}\nw:\n", store(1)), "", "ret i32 0")
+    };
+    assert!(!proved(&behind("%u"), &behind("1")));
+    let kept = |v: &str| behind(v).replace("@g(ptr %p)", "@g(ptr readonly %p) memory(none)");
+    assert!(proved(&kept("%u"), &kept("1")));
+}
+
+#[test]
+fn what_a_block_copies_is_there_on_its_way_alone() {
+    let copies = |z: &str| {
+        format!(
+            "%a = alloca [4 x i8]\ncall void @llvm.memset.p0.i64(ptr %a, i8 0, i64 4, i1 false)\n\
+             br i1 %c, label %x, label %z\nx:\ncall void @llvm.memset.p0.i64(ptr %a, i8 1, i64 4, i1 false)\n\
+             br label %z\nz:\n{z}"
+        )
+    };
+    let load = "%v = load i32, ptr %a\nret i32 %v";
+    let chosen = |x: u32, y: u32| format!("%w = select i1 %c, i32 {x}, i32 {y}\nret i32 %w");
+    assert!(proved(&copies(load), &copies(&chosen(0x0101_0101, 0))));
+    assert!(!proved(&copies(load), &copies(&chosen(0, 0x0101_0101))));
+    assert!(!proved(&copies(load), &copies("ret i32 16843009")));
+}
