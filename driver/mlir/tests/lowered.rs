@@ -105,7 +105,7 @@ fn loops_that_are_left_elsewhere_are_named() {
     );
     let text = report(COPY, &after).to_string();
     assert!(
-        text.contains("the loop is left elsewhere than where its iterations begin (second file, line 8)"),
+        text.contains("the loop is left elsewhere than where its iterations begin (second file, line 7)"),
         "{text}"
     );
     let counts = BLOCKS.replace("%next = arith.addi", "%next = arith.muli");
