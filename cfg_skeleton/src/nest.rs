@@ -25,6 +25,7 @@ mod access;
 pub mod affine;
 pub mod arguments;
 mod assumption;
+mod bindings;
 pub mod certificate;
 pub mod compare;
 mod constraint;

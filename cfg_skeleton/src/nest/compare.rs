@@ -79,9 +79,9 @@ struct Shown {
     bounds: Bounds,
 }
 
-impl Shown {
-    fn tier(&self) -> Tier {
-        match self.reason {
+impl From<&Reason> for Tier {
+    fn from(reason: &Reason) -> Tier {
+        match reason {
             Reason::Sequence => Tier::Sequence,
             Reason::Cells(_) => Tier::Cells,
             Reason::Order(_) => Tier::Order,

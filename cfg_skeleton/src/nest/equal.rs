@@ -37,6 +37,9 @@ const MAX_DEPTH: usize = 60;
 /// Facts that a goal may rest on until the proof is given up: of more, cases could no longer be told apart.
 const MAX_FACTS: usize = 300;
 
+/// Facts in all that are kept of what loads read until the proof is given up: each takes some hundred bytes.
+const MAX_KNOWN_FACTS: usize = 1_000_000;
+
 /// To copy so many facts costs a step of the decision procedure.
 const FACTS_PER_STEP: u64 = 4;
 
@@ -84,6 +87,8 @@ pub(crate) struct Proof<'a, 'o> {
     /// Operations around what is compared: the oracle is asked of whole trees.
     inside: usize,
     known: FxHashMap<(bool, LoadId), Option<Rc<Vec<Piece>>>>,
+    /// Facts in what is known.
+    facts: usize,
     /// What the cells of arguments hold at the end.
     last: Vec<found::Last>,
     /// Relations that were used, by the numbers of the stores.
@@ -114,6 +119,7 @@ impl<'a, 'o> Proof<'a, 'o> {
             left_of_question: None,
             inside: 0,
             known: FxHashMap::default(),
+            facts: 0,
             last: vec![],
             used: BTreeSet::new(),
             open: VecDeque::new(),
@@ -260,12 +266,12 @@ impl<'a, 'o> Proof<'a, 'o> {
     /// The same goal, operation by operation.
     fn step(&mut self, a: Term, b: Term, given: &Conjunction, depth: usize) -> bool {
         if let Some((load, point)) = self.load(&a) {
-            let Some(cases) = self.read(Side::Before, load, &point, given) else { return false };
-            return cases.into_iter().all(|(term, given)| self.goal(term, b.clone(), &given, depth + 1));
+            let mut shown = |proof: &mut Self, term, given: &_| proof.goal(term, b.clone(), given, depth + 1);
+            return self.read(Side::Before, (load, &point), given, &mut shown);
         }
         if let Some((load, point)) = self.load(&b) {
-            let Some(cases) = self.read(Side::After, load, &point, given) else { return false };
-            return cases.into_iter().all(|(term, given)| self.goal(a.clone(), term, &given, depth + 1));
+            let mut shown = |proof: &mut Self, term, given: &_| proof.goal(a.clone(), term, given, depth + 1);
+            return self.read(Side::After, (load, &point), given, &mut shown);
         }
         match (a, b) {
             (Term::Written(m, p), Term::Written(n, q)) => self.stores((m, p), (n, q), given, depth),
@@ -298,45 +304,49 @@ impl<'a, 'o> Proof<'a, 'o> {
         Some(Term::Tree(stored_value(self.program(side), access)?, Some(access), point.clone()))
     }
 
-    /// What a load reads at a point, with the condition of each case.
+    /// Whether what a load reads at a point is shown to be right in each case.
     fn read(
         &mut self,
         side: Side,
-        load: LoadId,
-        point: &Point,
+        (load, point): (LoadId, &Point),
         given: &Conjunction,
-    ) -> Option<Vec<(Term, Conjunction)>> {
+        shown: &mut dyn FnMut(&mut Self, Term, &Conjunction) -> bool,
+    ) -> bool {
         let program = self.program(side);
-        let number = *program.loads.get(&load)?;
+        let Some(&number) = program.loads.get(&load) else { return false };
         let access: &Access = &program.accesses[number];
         let key = (side == Side::Before, load);
         if !self.known.contains_key(&key) {
             let found = of_load(program, self.decider, number, &self.context);
+            self.facts += found.iter().flatten().map(|piece| piece.guard.len()).sum::<usize>();
             self.known.insert(key, found.map(Rc::new));
         }
+        if self.facts > MAX_KNOWN_FACTS {
+            return self.fail(SPENT);
+        }
         let Some(pieces) = self.known[&key].clone() else {
-            self.fail(format!("what line {} reads is not known", access.line));
-            return None;
+            return self.fail(format!("what line {} reads is not known", access.line));
         };
         let at: Vec<Affine> = point.iter().take(access.loops.len()).cloned().collect();
         let of = |var: Var| coordinate(access, &at, var);
-        let mut cases = vec![];
-        for piece in pieces.iter() {
+        pieces.iter().all(|piece| {
             let guard = piece.guard.iter().map(|c| c.replace(&of)).filter(|c| !c.is_trivial() && !given.contains(c));
             let mut all = given.clone();
             all.extend(guard);
             // What many facts cost that soon contradict each other.
             self.decider.charge(all.len() as u64 / FACTS_PER_STEP);
             if self.decider.impossible(&all) {
-                continue;
+                return true;
             }
             let term = match &piece.source {
                 Source::Access(n, at) => Term::Written(*n, Rc::new(at.iter().map(|e| e.replace(&of)).collect())),
-                Source::Initial => Term::Initial(access.array, Rc::new(cell(access, &at)?)),
+                Source::Initial => match cell(access, &at) {
+                    Some(cell) => Term::Initial(access.array, Rc::new(cell)),
+                    None => return false,
+                },
             };
-            cases.push((term, all));
-        }
-        Some(cases)
+            shown(self, term, &all)
+        })
     }
 
     fn stores(&mut self, (m, p): (usize, Point), (n, q): (usize, Point), given: &Conjunction, depth: usize) -> bool {

@@ -218,7 +218,10 @@ impl<'a> Order<'a> {
                     instances.push((part as u32, polynomials(&at)));
                 }
                 left = rest;
-                if left.is_empty() || left.len() > MAX_PARTS {
+                if left.len() > MAX_PARTS || self.decider.exhausted() {
+                    return self.fail((number, usize::MAX), "an instance may be missing");
+                }
+                if left.is_empty() {
                     break;
                 }
             }

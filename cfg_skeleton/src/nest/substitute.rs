@@ -87,6 +87,12 @@ pub(crate) fn each_affine(pool: &Pool, items: &[Item], visit: &mut dyn FnMut(&Af
     walk(pool, items, &mut seen, visit);
 }
 
+/// Calls `visit` for every polynomial in the values.
+pub(crate) fn each_affine_of(pool: &Pool, values: &[ValueId], visit: &mut dyn FnMut(&Affine)) {
+    let mut seen = rustc_hash::FxHashSet::default();
+    values.iter().for_each(|&value| walk_value(pool, value, &mut seen, visit));
+}
+
 type Seen = rustc_hash::FxHashSet<ValueId>;
 
 fn walk(pool: &Pool, items: &[Item], seen: &mut Seen, visit: &mut dyn FnMut(&Affine)) {

@@ -1,20 +1,27 @@
 //! Trees of operations to nests.
 
 pub(crate) mod arithmetic;
+mod cases;
 mod control;
 mod memory;
 pub(crate) mod types;
 mod views;
 
 use crate::map;
+use crate::structure::structured;
 use crate::syntax::{Function, Module, Op, Region, Unsupported};
+use cases::Case;
 use rewright_cfg_skeleton::nest::value::{Operation, Value};
 use rewright_cfg_skeleton::nest::{
-    Affine, Array, ArrayId, ArrayKind, Bind, Event, Item, LoadId, Names, Nest, Origin, Pool, Size, ValueId, Var,
+    Affine, Array, ArrayId, ArrayKind, Bind, Conjunction, Decider, Event, Item, LoadId, Names, Nest, Origin, Pool,
+    Size, ValueId, Var,
 };
 use rustc_hash::FxHashMap;
 use types::Memref;
 use views::View;
+
+/// Steps of the decision procedure for a function: few cases of few numbers need few.
+const STEPS: u64 = 200_000;
 
 type Imported<T> = Result<T, Unsupported>;
 
@@ -53,7 +60,7 @@ pub(crate) fn import(
     defined: &[&str],
     (pool, names): (&mut Pool, &mut Names),
 ) -> Imported<Lowered> {
-    let body = function.body.as_ref().map_err(Clone::clone)?;
+    let body = &structured(function.body.as_ref().map_err(Clone::clone)?)?;
     let nest = Nest {
         name: function.name.clone(),
         arguments: body.arguments.iter().map(|(_, ty)| ty.clone()).collect(),
@@ -64,12 +71,25 @@ pub(crate) fn import(
         parallel: vec![],
         lines: FxHashMap::default(),
     };
-    let (scopes, calls, strided) = (vec![FxHashMap::default()], vec![], vec![]);
-    let mut importer = Importer { module, defined, pool, names, nest, scopes, calls, strided, depth: 0 };
+    let mut importer = Importer {
+        module,
+        defined,
+        pool,
+        names,
+        nest,
+        scopes: vec![FxHashMap::default()],
+        calls: vec![],
+        strided: vec![],
+        depth: 0,
+        given: vec![],
+        decider: Decider::new(STEPS),
+        choices: FxHashMap::default(),
+    };
     importer.arguments(body, function.line)?;
     let mut items = vec![];
     importer.ops(body, &mut items)?;
     importer.nest.items = items;
+    importer.nest.drop_unused_bindings(importer.pool);
     Ok(Lowered { nest: importer.nest, calls: importer.calls })
 }
 
@@ -94,6 +114,11 @@ struct Importer<'a> {
     strided: Vec<ArrayId>,
     /// Regions around.
     depth: usize,
+    /// What holds of the variables of loops around.
+    given: Conjunction,
+    decider: Decider,
+    /// Variables that are one of several values.
+    choices: FxHashMap<Var, Vec<Case>>,
 }
 
 impl Importer<'_> {
@@ -279,7 +304,6 @@ impl Importer<'_> {
                 }
                 Ok(())
             }
-            "scf.while" => Err(op.unsupported("how often the loop runs is data")),
             name if name.starts_with("arith.") || name.starts_with("math.") => self.arithmetic(op, items),
             _ => self.opaque(op, items),
         }

@@ -23,6 +23,7 @@ mod parallel;
 mod parse;
 mod reduce;
 mod report;
+mod structure;
 mod syntax;
 
 use import::{Lowered, import};
@@ -106,13 +107,14 @@ pub fn own_text(text: &str) -> OwnText {
     with_stack(&|| lower::lower(&parse::parse(text)))
 }
 
-/// The functions of a file that are no nests: they branch between blocks, or loop as data says.
+/// The functions of a file that branch between blocks, loop as data says, or are no nests.
 #[must_use]
 pub fn without_nests(text: &str) -> Vec<String> {
     with_stack(&|| {
         let module = parse::parse(text);
         let fails = |function: &&Function| {
-            import(&module, function, &[], (&mut Pool::default(), &mut Names::default())).is_err()
+            function.body.as_ref().is_ok_and(structure::needs)
+                || import(&module, function, &[], (&mut Pool::default(), &mut Names::default())).is_err()
         };
         module.functions.iter().filter(fails).map(|function| function.name.clone()).collect()
     })

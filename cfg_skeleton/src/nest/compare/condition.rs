@@ -62,6 +62,8 @@ pub(super) struct Condition {
     parts: Vec<Vec<Atom>>,
     /// A proof for each part.
     pub(super) cases: Vec<Case>,
+    /// Wherever versions were seen to differ, the first one does nothing.
+    pub(super) is_idle_elsewhere: bool,
 }
 
 impl Condition {
@@ -94,7 +96,9 @@ impl Comparison<'_> {
         let atoms = atoms(&self.before.sizes, &sizes);
         let parts = guess(&atoms, &seen)?;
         let cases = parts.iter().map(|part| self.suffices(part)).collect::<Option<_>>()?;
-        Some(Condition { parts, cases })
+        let mut differ = sizes.iter().zip(&seen).filter(|(_, seen)| **seen == Seen::Differ);
+        let is_idle_elsewhere = differ.all(|(sizes, _)| !executes(self.pool, self.before, sizes, FUEL));
+        Some(Condition { parts, cases, is_idle_elsewhere })
     }
 
     /// What runs show at small sizes; `None` where they agree nowhere, or on none of a few sizes that are the same.

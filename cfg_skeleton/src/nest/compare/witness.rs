@@ -6,7 +6,7 @@ use super::super::difference::{Difference, Runs, executes, find};
 use super::super::sizes::{self, Bounds};
 use super::super::{Line, Nest, Size, ValueId, Var};
 use super::{Asked, Comparison, Shown};
-use crate::verdict::{Counterexample, Evidence, Side, Statement};
+use crate::verdict::{Counterexample, Evidence, Side, Statement, Tier};
 use rustc_hash::FxHashMap;
 
 /// Values of one size that show where versions differ.
@@ -21,7 +21,7 @@ const FACTORS: std::ops::RangeInclusive<i128> = 2..=6;
 impl Comparison<'_> {
     /// A proof is run, too: where that shows a difference, one of the two is wrong.
     pub(super) fn confirmed(&mut self, shown: Shown) -> Evidence {
-        let (tier, Shown { reason, bounds }) = (shown.tier(), shown);
+        let (tier, Shown { reason, bounds }) = (Tier::from(&shown.reason), shown);
         let mut precondition = self.assumed.clone();
         precondition.extend(sizes::show(&bounds, &self.before.sizes));
         let (before, after) = std::mem::take(&mut self.changes);
@@ -95,8 +95,26 @@ impl Comparison<'_> {
     pub(super) fn refuted(&mut self, difference: &Difference) -> Evidence {
         let mut found = Counterexample { pattern: self.pattern(difference), ..difference.into() };
         found.statements.extend(self.computing());
-        let holds_if = self.condition().map(|condition| condition.text());
+        let condition = self.condition();
+        if let (Some(condition), Some(sizes)) = (&condition, self.sizes_of(difference))
+            && condition.is_idle_elsewhere
+            && !condition.holds(&sizes)
+            && !executes(self.pool, self.before, &sizes, self.options.fuel)
+            && let Some(case) = condition.cases.first()
+        {
+            // For these sizes the first version does nothing: they are outside of a condition.
+            let (tier, precondition) = (Tier::from(&case.reason), Some(condition.text()));
+            self.cases.clone_from(&condition.cases);
+            return Evidence { precondition, exact: Some(true), outside: Some(found), ..self.proved(tier) };
+        }
+        let holds_if = condition.map(|condition| condition.text());
         Evidence { refuted: Some(found), holds_if, ..Evidence::default() }
+    }
+
+    /// The sizes of a difference.
+    fn sizes_of(&self, difference: &Difference) -> Option<FxHashMap<Var, i128>> {
+        let value = |name: &str| difference.sizes.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
+        self.before.sizes.iter().map(|size| Some((size.var, value(&size.name)?))).collect()
     }
 
     /// The statements that compute what makes the versions differ, where all their statements correspond.
@@ -114,9 +132,7 @@ impl Comparison<'_> {
     /// For which small values of one size there is a difference, where it is not all of them: that shows a factor that
     /// does not divide, or a loop that runs once too often.
     fn pattern(&self, difference: &Difference) -> Option<String> {
-        let value = |name: &str| difference.sizes.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
-        let sizes = self.before.sizes.iter();
-        let at: FxHashMap<Var, i128> = sizes.map(|size| Some((size.var, value(&size.name)?))).collect::<Option<_>>()?;
+        let at = self.sizes_of(difference)?;
         for size in &self.before.sizes {
             let samples = SMALL.map(|value| {
                 let mut sample = at.clone();

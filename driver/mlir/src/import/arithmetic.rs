@@ -1,5 +1,6 @@
 //! `arith` and `math`.
 
+use super::cases::Choice;
 use super::{Imported, Importer, Meaning};
 use crate::map::LARGEST;
 use crate::syntax::Op;
@@ -24,6 +25,10 @@ impl Importer<'_> {
         if let Some(meaning) = self.index_arithmetic(op, items)? {
             return self.define_result(op, meaning);
         }
+        let choice = self.choice(op);
+        if let Some(Choice::One(value)) = choice {
+            return self.define_index(op, Some(value));
+        }
         let operands = op.operands.iter().map(|name| self.value(op, name)).collect::<Imported<Vec<_>>>()?;
         let ty = op.result_types.first().cloned().unwrap_or_default();
         let from = match op.name.as_str() {
@@ -43,6 +48,9 @@ impl Importer<'_> {
             items.push(Item::Trap(value, op.line));
         }
         let meaning = self.computed(value, ty, op.line, items);
+        if let (Some(Choice::Several(cases)), Meaning::Index(index)) = (choice, &meaning) {
+            self.choices.extend(index.vars().into_iter().map(|var| (var, cases.clone())));
+        }
         self.define_result(op, meaning)
     }
 

@@ -9,7 +9,7 @@ use crate::parallel::{self, InOrder};
 use crate::syntax::{Op, Region};
 use rewright_cfg_skeleton::nest::value::Value;
 use rewright_cfg_skeleton::nest::{
-    Affine, Array, ArrayId, ArrayKind, For, If, Item, Parallel, Reduction, Store, ValueId,
+    Affine, Array, ArrayId, ArrayKind, Constraint, For, If, Item, Parallel, Reduction, Store, ValueId,
 };
 
 /// Bounds of a loop: lower ones, upper ones, step.
@@ -37,12 +37,12 @@ impl Importer<'_> {
 
     pub(super) fn scf_for(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
         let lower = match self.operand(op, 0)? {
-            Meaning::Index(affine) => vec![affine],
+            Meaning::Index(affine) => self.greatest(&affine),
             Meaning::Greatest(all) => all,
             _ => return Err(op.unsupported("the lower bound is computed from data")),
         };
         let upper = match self.operand(op, 1)? {
-            Meaning::Index(affine) => vec![affine],
+            Meaning::Index(affine) => self.least(&affine),
             Meaning::Least(all) => all,
             _ => return Err(op.unsupported("the upper bound is computed from data")),
         };
@@ -103,6 +103,9 @@ impl Importer<'_> {
             self.set(*cell, value, op.line, items);
         }
         let var = self.names.var();
+        let length = self.given.len();
+        self.given.extend(lower.iter().map(|bound| Constraint::at_least(&Affine::var(var), bound)));
+        self.given.extend(upper.iter().map(|bound| Constraint::less(&Affine::var(var), bound)));
         let body = self.scoped(|this| {
             let mut body = vec![];
             this.define(name, Meaning::Index(Affine::var(var)));
@@ -114,6 +117,7 @@ impl Importer<'_> {
             this.body(op, &region, &cells, &mut body)?;
             Ok(body)
         })?;
+        self.given.truncate(length);
         items.push(Item::For(For { var, lower, upper, step, body, line: op.line }));
         self.results(op, &cells, items);
         Ok(())
@@ -208,9 +212,13 @@ impl Importer<'_> {
         self.scoped(|this| this.body(op, region, cells, items))
     }
 
-    /// Comparisons of indices, as constraints.
+    /// Comparisons of indices that all hold, as constraints.
     fn affine_condition(&self, condition: ValueId) -> Option<Constraints> {
         let Value::Op(op) = self.pool.get(condition) else { return None };
+        if op.name == "arith.andi" {
+            let all = op.operands.iter().map(|&operand| self.affine_condition(operand)).collect::<Option<Vec<_>>>()?;
+            return Some(all.concat());
+        }
         let predicate = op.name.strip_prefix("arith.cmpi.")?;
         let [a, b] = op.operands.as_slice() else { return None };
         let (Value::Index(a), Value::Index(b)) = (self.pool.get(*a), self.pool.get(*b)) else { return None };
@@ -255,7 +263,10 @@ impl Importer<'_> {
         items: &mut Vec<Item>,
     ) -> Imported<()> {
         let mut body = vec![];
+        let length = self.given.len();
+        self.given.extend(facts.iter().map(|fact| Constraint::at_least(fact, &Affine::default())));
         self.arm(op, n, cells, &mut body)?;
+        self.given.truncate(length);
         let mut upper = vec![Affine::constant(1)];
         upper.extend(facts.iter().map(|fact| fact.offset(1)));
         if !body.is_empty() {
