@@ -344,7 +344,7 @@ impl Writer {
 }
 
 fn written(seed: u64) -> String {
-    let mut writer = Writer { random: Random(seed), text: String::new(), names: 0, traps: seed % 3 == 0 };
+    let mut writer = Writer { random: Random(seed), text: String::new(), names: 0, traps: seed.is_multiple_of(3) };
     writer.text.push_str(
         "func %f(%p: i64, %x: i32, %y: i32) -> i32 {\n  %o0: i64 = const 0\n  %o4: i64 = const 4\n  %o2: i64 = const 2\n  \
          %one: i32 = const 1\n  %three: i32 = const 3\n",
