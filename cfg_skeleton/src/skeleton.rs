@@ -9,26 +9,31 @@
 //! a node that reads a state can be computed only where that state is live.
 
 mod arms;
+mod arriving;
 mod branch_facts;
 pub mod build;
 pub mod changes;
+mod copies;
 pub mod dot;
 mod hoist;
 mod loops;
 mod merges;
 pub mod narrow;
 mod nodes;
+mod promote;
 mod roles;
 mod scoped_facts;
 mod shortcut;
 pub mod variance;
 
 pub use arms::{merges, past_arms};
+pub use arriving::Arriving;
 pub(crate) use branch_facts::truths;
 pub use branch_facts::{Conjunction, Test};
 pub use build::{build, build_with_truth};
 pub use changes::{Change, apply, changes};
 pub use hoist::{Hoist, apply_hoists, hoists};
+pub use promote::{Promotion, apply_promotion, promotion};
 pub use scoped_facts::KnownAtEnds;
 pub use shortcut::{Obstacle, Shortcut, shortcut, simple_loops};
 
@@ -69,6 +74,8 @@ pub struct Skeleton {
     pub loops: Vec<SimpleLoop>,
     /// Comparisons that are tested behind branches on related ones, by [`Test`].
     pub conjunctions: Vec<Conjunction>,
+    /// What is loaded from locations where paths meet.
+    pub arriving: Vec<Arriving>,
 }
 
 /// A natural loop that one edge enters and one edge closes, neither of an opaque terminator: its header can have further

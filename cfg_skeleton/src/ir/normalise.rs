@@ -32,6 +32,14 @@ pub fn normalise(function: &mut Function) {
     }
 }
 
+/// Lets values that are used outside of loops in which they are defined go through parameters of exits again.
+pub(crate) fn close(function: &mut Function) {
+    let cfg = Cfg::new(function);
+    if cfg.loop_count() > 0 {
+        close::close_loops(function, &cfg);
+    }
+}
+
 /// Is no value used outside a loop in which it is defined?
 pub(crate) fn is_loop_closed(function: &Function, cfg: &Cfg) -> bool {
     close::is_closed(function, cfg)

@@ -4,6 +4,7 @@
 //! visited in reverse post-order, where definitions come before uses, so each instruction is looked at a constant
 //! number of times (once more per region that the function accesses).
 
+use super::arriving::arriving;
 use super::branch_facts::conjunctions;
 use super::loops;
 use super::merges;
@@ -76,7 +77,8 @@ pub fn build_with_truth(
     let conjunctions = conjunctions(f, cfg, &builder.value_input, &statements, &mut builder.nodes);
     let parts = loops::Parts { function: f, cfg, universe, blocks: &blocks, values: &builder.value_input };
     let (loops, mut equations) = loops::carried(&parts, &mut builder.nodes);
-    equations.extend(merges::met(&parts, &mut builder.nodes));
+    let arriving = arriving(&parts, &builder.live, &mut builder.nodes);
+    equations.extend(merges::met(&parts, &arriving, &mut builder.nodes));
     equations.append(&mut builder.values);
     equations.extend(promised(f, &builder.value_input, &mut builder.nodes));
     let mut skeleton = Skeleton {
@@ -90,6 +92,7 @@ pub fn build_with_truth(
         movable: builder.movable,
         value_input: builder.value_input,
         loops,
+        arriving,
     };
     skeleton.input.equations = equations;
     skeleton.input.loops = loops::inputs(cfg, &skeleton);

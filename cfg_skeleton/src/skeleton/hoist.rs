@@ -14,20 +14,17 @@
 //! A load goes where the state that it reads is the same, too. One that cannot trap passes statements that cannot, and
 //! nothing that may end the function: what it reads need not be there then.
 
+use super::copies::{self, Copied, Values};
 use super::{CheckKey, StatementKind};
 use crate::Saturated;
 use crate::egraph::{ClassId, InputId};
-use crate::ir::{BlockId, Definition, Function, Inst, InstId, InstKind, OpaqueEffects, Terminator, Value, definitions};
-use rewright_typeprop::{OpId, Ty, Universe};
-use rustc_hash::FxHashMap;
+use crate::ir::{BlockId, Function, InstId, InstKind, Terminator};
+use rewright_typeprop::{OpId, Ty};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
 
 /// How far up the dominator tree a place is looked for.
 const MAX_HEIGHT: usize = 16;
-
-/// How deep the operands of a copy are computed anew.
-const MAX_DEPTH: usize = 4;
 
 /// Blocks that are looked at for one place.
 const MAX_BLOCKS: usize = 64;
@@ -45,20 +42,6 @@ pub struct Hoist {
     pub out_of_loop: bool,
     /// What is computed before it, and the check itself at last.
     copies: Vec<Copied>,
-}
-
-/// An instruction that is computed again at another place.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Copied {
-    Constant(Ty, i64),
-    Inst(InstId, SmallVec<[Operand; 3]>),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Operand {
-    Value(Value),
-    /// The result of an earlier copy.
-    Copied(usize),
 }
 
 /// What is checked, up to the view's equalities: two checks with equal keys trap on the same inputs, with the same codes.
@@ -124,24 +107,8 @@ pub fn hoists(given: Saturated) -> Vec<Hoist> {
 pub fn apply_hoists(f: &Function, hoists: &[Hoist]) -> Function {
     let mut out = f.clone();
     for hoist in hoists {
-        let mut made: Vec<Value> = vec![];
-        for copied in &hoist.copies {
-            let (kind, args, types) = match copied {
-                Copied::Constant(ty, number) => (InstKind::Const(*number), SmallVec::new(), vec![*ty]),
-                Copied::Inst(inst, operands) => {
-                    let inst = f.inst(*inst);
-                    let args = operands.iter().map(|operand| match operand {
-                        Operand::Value(value) => *value,
-                        Operand::Copied(number) => made[*number],
-                    });
-                    (inst.kind.clone(), args.collect(), inst.results.iter().map(|v| f.ty(*v)).collect())
-                }
-            };
-            let results: SmallVec<[Value; 1]> = types.into_iter().map(|ty| out.add_value(ty)).collect();
-            made.push(results.first().copied().unwrap_or(Value(u32::MAX)));
-            out.blocks[hoist.to.index()].insts.push(InstId(out.insts.len() as u32));
-            out.insts.push(Inst { kind, args, results, origin: None });
-        }
+        let (insts, _) = copies::add(&mut out, &hoist.copies);
+        out.blocks[hoist.to.index()].insts.extend(insts);
     }
     out
 }
@@ -150,15 +117,13 @@ struct Reader<'a> {
     given: Saturated<'a>,
     /// By block: what its statements are.
     steps: Vec<Vec<Step>>,
-    definitions: Vec<Option<Definition>>,
-    /// By class: the values that are it, in order.
-    values: FxHashMap<ClassId, Vec<Value>>,
+    values: Values<'a>,
 }
 
 impl<'a> Reader<'a> {
     /// `None` where no check may move.
     fn new(given: Saturated<'a>) -> Option<Self> {
-        let Saturated { function, skeleton, view, .. } = given;
+        let skeleton = given.skeleton;
         let mut steps = vec![vec![]; skeleton.blocks.len()];
         for block in &skeleton.layout {
             steps[block.index()] = block_steps(given, *block);
@@ -166,13 +131,7 @@ impl<'a> Reader<'a> {
         if !steps.iter().flatten().any(|step| matches!(step, Step::Check(..))) {
             return None;
         }
-        let mut values: FxHashMap<ClassId, Vec<Value>> = FxHashMap::default();
-        for (number, input) in (0u32..).zip(&skeleton.value_input) {
-            if let Some(input) = input {
-                values.entry(view.class_of(*input)).or_default().push(Value(number));
-            }
-        }
-        Some(Reader { given, steps, definitions: definitions(function), values })
+        Some(Reader { given, steps, values: Values::new(given) })
     }
 
     /// Has an equal check been executed whenever this step of the block is?
@@ -204,7 +163,7 @@ impl<'a> Reader<'a> {
             if replaced.iter().map(|(at, _)| cfg.frequency(*at)).sum::<u64>() <= frequency {
                 continue;
             }
-            let copied = replaced.iter().find_map(|(_, inst)| Some((*inst, self.copies(*inst, to)?)));
+            let copied = replaced.iter().find_map(|(_, inst)| Some((*inst, self.values.copy(*inst, to)?)));
             let Some((copied, copies)) = copied.filter(|_| replaced.iter().any(|(_, other)| *other == inst)) else {
                 continue;
             };
@@ -273,64 +232,6 @@ impl<'a> Reader<'a> {
     /// Has an equal check passed at the end of a block?
     fn has_passed(&self, key: &Key, block: BlockId) -> bool {
         self.is_checked(key, block, self.steps[block.index()].len())
-    }
-
-    /// How an instruction is computed at the end of a block.
-    fn copies(&self, inst: InstId, at: BlockId) -> Option<Vec<Copied>> {
-        let mut copies = vec![];
-        self.copy(inst, at, 0, &mut copies)?;
-        Some(copies)
-    }
-
-    fn copy(&self, id: InstId, at: BlockId, depth: usize, copies: &mut Vec<Copied>) -> Option<usize> {
-        if depth > MAX_DEPTH {
-            return None;
-        }
-        let args = &self.given.function.inst(id).args;
-        let operands = args.iter().map(|value| self.operand(*value, at, depth, copies));
-        let operands = operands.collect::<Option<SmallVec<[Operand; 3]>>>()?;
-        copies.push(Copied::Inst(id, operands));
-        Some(copies.len() - 1)
-    }
-
-    /// A value, or one that is equal, at the end of a block.
-    fn operand(&self, value: Value, at: BlockId, depth: usize, copies: &mut Vec<Copied>) -> Option<Operand> {
-        let Saturated { function: f, universe, skeleton, view, .. } = self.given;
-        if self.is_available(value, at) {
-            return Some(Operand::Value(value));
-        }
-        if let Some(input) = skeleton.value_input[value.index()] {
-            let class = view.class_of(input);
-            let equal = self.values.get(&class).into_iter().flatten();
-            let mut equal = equal.filter(|other| f.ty(**other) == f.ty(value) && self.is_available(**other, at));
-            if let Some(other) = equal.next() {
-                return Some(Operand::Value(*other));
-            }
-            if let Some(number) = view.class(class).constant.filter(|_| universe.types.scalar(f.ty(value)).is_some()) {
-                copies.push(Copied::Constant(f.ty(value), number));
-                return Some(Operand::Copied(copies.len() - 1));
-            }
-        }
-        let inst = self.definitions[value.index()].and_then(Definition::inst)?;
-        let is_alone = f.inst(inst).results.len() == 1;
-        (is_alone && is_computed_anywhere(&f.inst(inst).kind, universe))
-            .then(|| self.copy(inst, at, depth + 1, copies).map(Operand::Copied))?
-    }
-
-    fn is_available(&self, value: Value, at: BlockId) -> bool {
-        self.definitions[value.index()].is_some_and(|definition| self.given.cfg.dominates(definition.block(), at))
-    }
-}
-
-fn is_computed_anywhere(kind: &InstKind, universe: &Universe) -> bool {
-    match kind {
-        InstKind::Const(_) => true,
-        InstKind::Op { op, access: None, .. } => {
-            let op = universe.ops.get(*op);
-            op.effects.is_pure() && !op.is_sited()
-        }
-        InstKind::Op { .. } | InstKind::Check { .. } => false,
-        InstKind::Opaque { effects, .. } => *effects == OpaqueEffects::Pure,
     }
 }
 

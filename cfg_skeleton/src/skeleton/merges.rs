@@ -10,18 +10,18 @@
 //! often than it does.
 //!
 //! What is loaded behind such a block is `phi(c, x, y)`, too, if its address is known at d: what a load gives in the states
-//! over its edges. So a load is forwarded that comes after stores in both arms.
+//! over its edges ([`super::arriving`]). So a load is forwarded that comes after stores in both arms.
 //!
 //! Members of a class are equal whenever both have a value: the parameter where its block dominates, `phi` as a function
 //! of its operands everywhere.
 
+use super::arriving::Arriving;
 use super::loops::{Equation, Parts};
 use super::nodes::Nodes;
 use crate::egraph::{Head, InputId, Node};
 use crate::ir::normalise::is_loop_closed;
 use crate::ir::{BlockId, EdgeId, Terminator, Value};
-use rewright_typeprop::{Model, OpId, Ty};
-use rustc_hash::FxHashMap;
+use rewright_typeprop::{OpId, Ty};
 use smallvec::smallvec;
 
 /// Edges into a block for which it is said.
@@ -37,17 +37,17 @@ enum Arms {
 }
 
 /// What parameters are of blocks in which arms meet.
-pub(super) fn met(parts: &Parts<'_>, nodes: &mut Nodes<'_>) -> Vec<Equation> {
+pub(super) fn met(parts: &Parts<'_>, loads: &[Arriving], nodes: &mut Nodes<'_>) -> Vec<Equation> {
     let ops: Vec<OpId> = parts.universe.ops.iter().filter(|(_, op)| op.at_merges).map(|(id, _)| id).collect();
     let mut equations = vec![];
     if ops.is_empty() || !is_loop_closed(parts.function, parts.cfg) {
         return equations;
     }
-    let reads = Reads::new(parts, nodes);
     for block in parts.cfg.reverse_post_order() {
         let params = &parts.function.block(*block).params;
         let data = &parts.blocks[block.index()];
-        if params.is_empty() && data.tokens.is_empty() {
+        let loads = || loads.iter().filter(|arriving| arriving.block == *block);
+        if params.is_empty() && loads().next().is_none() {
             continue;
         }
         let Some(arms) = parts.arms(*block) else { continue };
@@ -58,73 +58,19 @@ pub(super) fn met(parts: &Parts<'_>, nodes: &mut Nodes<'_>) -> Vec<Equation> {
                 equations.extend(node.map(|node| (data.params[index], node)));
             }
         }
-        let Some(above) = parts.cfg.idom(*block) else { continue };
-        for (region, token) in &data.tokens {
-            for load in reads.of_state.get(token).into_iter().flatten() {
-                let Node { head, types, children } = nodes.node(*load).clone();
-                let (Some(ty), Some((_, operands))) = (nodes.ty(*load), children.split_last()) else { continue };
-                if !operands.iter().all(|operand| reads.is_known(parts, nodes, *operand, above, MAX_DEPTH)) {
-                    continue;
-                }
-                let mut arriving = |edge: &EdgeId, nodes: &mut Nodes<'_>| {
-                    let state = *parts.blocks[edge.from.index()].end.get(region.index())?;
-                    let operands = operands.iter().copied().chain([state]).collect();
-                    Some(nodes.add(head, types.clone(), operands))
-                };
-                for op in &ops {
-                    let node = parts.phi(*op, &arms, ty, nodes, &mut arriving);
-                    equations.extend(node.map(|node| (*load, node)));
-                }
+        for Arriving { load, over, .. } in loads() {
+            let Some(ty) = nodes.ty(*load) else { continue };
+            let edges = parts.cfg.predecessors(*block);
+            let mut arriving = |edge: &EdgeId, _: &mut Nodes<'_>| {
+                edges.iter().position(|other| other == edge).map(|position| over[position])
+            };
+            for op in &ops {
+                let node = parts.phi(*op, &arms, ty, nodes, &mut arriving);
+                equations.extend(node.map(|node| (*load, node)));
             }
         }
     }
     equations
-}
-
-/// Loads, and where values are defined.
-struct Reads {
-    /// By state.
-    of_state: FxHashMap<InputId, Vec<InputId>>,
-    homes: FxHashMap<InputId, BlockId>,
-}
-
-impl Reads {
-    fn new(parts: &Parts<'_>, nodes: &Nodes<'_>) -> Self {
-        let mut reads = Reads { of_state: FxHashMap::default(), homes: FxHashMap::default() };
-        for block in parts.cfg.reverse_post_order() {
-            let data = parts.function.block(*block);
-            let results = data.insts.iter().flat_map(|inst| &parts.function.inst(*inst).results);
-            for input in data.params.iter().chain(results).filter_map(|value| parts.values[value.index()]) {
-                reads.homes.entry(input).or_insert(*block);
-                let node = nodes.node(input);
-                let Head::Op(op) = node.head else { continue };
-                let memory = parts.universe.ops.get(op).model.and_then(Model::memory);
-                if let (Some(state), false) = (node.children.last(), memory.is_none_or(|memory| memory.store)) {
-                    let loads = reads.of_state.entry(*state).or_default();
-                    if !loads.contains(&input) {
-                        loads.push(input);
-                    }
-                }
-            }
-        }
-        reads
-    }
-
-    /// Is a value known at the end of a block, by what it is computed of?
-    fn is_known(&self, parts: &Parts<'_>, nodes: &Nodes<'_>, input: InputId, at: BlockId, depth: usize) -> bool {
-        if self.homes.get(&input).is_some_and(|home| parts.cfg.dominates(*home, at)) {
-            return true;
-        }
-        let node = nodes.node(input);
-        match node.head {
-            Head::Const(_) => true,
-            Head::Op(op) if depth > 0 => {
-                parts.universe.ops.get(op).effects.is_pure()
-                    && node.children.iter().all(|child| self.is_known(parts, nodes, *child, at, depth - 1))
-            }
-            _ => false,
-        }
-    }
 }
 
 impl Parts<'_> {

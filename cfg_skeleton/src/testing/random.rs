@@ -214,7 +214,8 @@ pub struct Trace {
     pub outcome: Outcome,
     /// Memory at the end.
     pub memory: Vec<Area>,
-    /// Opaque instructions and terminators with effects, with their operands and the memory's first bytes.
+    /// Opaque instructions and terminators with effects, with their operands and the memory's first bytes where they
+    /// observe these.
     pub events: Vec<(u32, i64, u64)>,
 }
 
@@ -237,10 +238,11 @@ impl Host for Recorder {
         let word = memory.load(ADDRESS as u64, 8).unwrap_or_default();
         let arg = args.first().copied().unwrap_or_default();
         let mut result = mix(payload.0.into(), arg as u64);
+        let observes = matches!(effects, OpaqueEffects::Observes | OpaqueEffects::Writes);
         if effects != OpaqueEffects::Pure {
-            self.0.push((payload.0, arg, word));
+            self.0.push((payload.0, arg, if observes { word } else { 0 }));
         }
-        if matches!(effects, OpaqueEffects::Observes | OpaqueEffects::Writes) {
+        if observes {
             result = mix(result, word);
         }
         if effects == OpaqueEffects::Writes {

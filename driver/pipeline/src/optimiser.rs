@@ -58,8 +58,8 @@ pub use unit::untouched;
 use unit::{Chosen, Progress, Unit};
 
 /// How often a function may be built again after skeleton changes. Most need none; a chain of constant branches
-/// needs one round for each that decides the next.
-const MAX_ROUNDS: usize = 4;
+/// needs one round for each that decides the next, and memory that nested loops keep one for each loop.
+const MAX_ROUNDS: usize = 6;
 
 /// Blocks where arms meet for which a program without the arms is looked for: each is a selection of its own.
 const MAX_MERGES: usize = 16;

@@ -7,6 +7,7 @@ use crate::ir::text::print;
 use crate::ir::verify::verify;
 use crate::skeleton::build;
 use crate::testing::{random, trap_code, universe, view};
+use rewright_typeprop::Universe;
 
 /// A function with the checks executed earlier, and how many there are.
 fn hoisted(f: &Function, u: &Universe) -> (Function, Vec<Hoist>) {

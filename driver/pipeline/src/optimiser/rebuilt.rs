@@ -1,11 +1,11 @@
-//! What a saturated e-graph makes of the skeleton, so that the function is built again: what is decided, and checks that are
-//! executed earlier.
+//! What a saturated e-graph makes of the skeleton, so that the function is built again: what is decided, memory that becomes
+//! values, and checks that are executed earlier.
 
 use super::Options;
 use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::ir::{Function, InstKind};
 use rewright_cfg_skeleton::skeleton::narrow::is_narrowable;
-use rewright_cfg_skeleton::skeleton::{Hoist, apply, apply_hoists, changes, hoists};
+use rewright_cfg_skeleton::skeleton::{Hoist, apply, apply_hoists, apply_promotion, changes, hoists, promotion};
 use rewright_typeprop::Universe;
 
 /// A check that is executed once, ahead of the places where it was.
@@ -29,15 +29,21 @@ impl MovedCheck {
     }
 }
 
-/// The function with what changes, and the checks that are moved; `None` where nothing does. Checks move when all else is
-/// done. For a back end whose own passes move what they know, they stay.
+/// The function with what changes, and the checks that are moved; `None` where nothing does. Memory becomes values when
+/// nothing is left to decide, and checks move at last. For a back end whose own passes do both, they stay.
 pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, Vec<MovedCheck>)> {
     let Saturated { function, universe, .. } = given;
     let changes = changes(given);
     if !changes.is_empty() {
         return Some((apply(function, &changes), vec![]));
     }
-    let hoists = if options.select.prefer_original { vec![] } else { hoists(given) };
+    if options.select.prefer_original {
+        return None;
+    }
+    if let Some(promotion) = promotion(given) {
+        return Some((apply_promotion(function, &promotion), vec![]));
+    }
+    let hoists = hoists(given);
     let moved = hoists.iter().map(|hoist| MovedCheck::of(hoist, function, universe)).collect();
     (!hoists.is_empty()).then(|| (apply_hoists(function, &hoists), moved))
 }
