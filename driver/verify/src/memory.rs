@@ -23,7 +23,7 @@ impl Bytes {
     /// A memory with these bytes.
     pub(super) fn holding(bytes: &[(u64, u8)]) -> Self {
         let mut memory = Bytes::default();
-        bytes.iter().for_each(|(address, byte)| memory.store(*address, 8, u64::from(*byte)));
+        bytes.iter().for_each(|(address, byte)| memory.store(*address, 8, u128::from(*byte)));
         memory
     }
 
@@ -32,12 +32,12 @@ impl Bytes {
     }
 
     /// The bytes at an address, little-endian.
-    pub(super) fn load(&self, address: u64, bits: u32) -> u64 {
-        (0..u64::from(bits / 8)).map(|i| u64::from(self.byte(address.wrapping_add(i))) << (8 * i)).sum()
+    pub(super) fn load(&self, address: u64, bits: u32) -> u128 {
+        (0..u64::from(bits / 8)).map(|i| u128::from(self.byte(address.wrapping_add(i))) << (8 * i)).sum()
     }
 
     /// Storing the byte that is there leaves the memory as it is.
-    pub(super) fn store(&mut self, address: u64, bits: u32, value: u64) {
+    pub(super) fn store(&mut self, address: u64, bits: u32, value: u128) {
         for i in 0..u64::from(bits / 8) {
             let (at, byte) = (address.wrapping_add(i), (value >> (8 * i)) as u8);
             self.0.remove(&at);
