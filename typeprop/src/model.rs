@@ -18,7 +18,6 @@ mod int;
 pub mod known;
 mod magic;
 mod repr;
-mod soft_float;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;

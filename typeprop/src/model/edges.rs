@@ -1,6 +1,7 @@
 //! Edge values: constants at which the meanings of two terms are likeliest to differ.
 
-use super::{Repr, Scalar, soft_float};
+use super::repr::soft_float;
+use super::{Repr, Scalar};
 use rustc_hash::FxHashSet;
 
 impl Repr {

@@ -9,7 +9,9 @@
 //! ([`Model::mixes_lanes`]) put a lane elsewhere: who proves something of them looks at every lane. A constant of
 //! `Int128`, `F16` and `F128` has no form: no literal and no folding has that type.
 
-use super::{Evaluation, Model, Scalar, soft_float};
+pub(super) mod soft_float;
+
+use super::{Evaluation, Model, Scalar};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 

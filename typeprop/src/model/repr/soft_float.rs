@@ -3,7 +3,7 @@
 //!
 //! **Invariant**: a result is the correctly rounded one. There is no square root: that library has none.
 
-use super::{Evaluation, Model, Repr, Scalar};
+use crate::model::{Evaluation, Model, Repr, Scalar, float};
 use rustc_apfloat::ieee::{Double, Half, Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};
 use std::cmp::Ordering;
@@ -18,7 +18,7 @@ pub(super) fn is_nan(repr: Repr, bits: u128) -> bool {
 }
 
 /// Edge values of either format, as bits.
-pub(super) fn edges(repr: Repr) -> Vec<u128> {
+pub(in crate::model) fn edges(repr: Repr) -> Vec<u128> {
     fn of<F: Float>() -> Vec<u128>
     where
         Double: FloatConvert<F>,
@@ -135,7 +135,7 @@ fn at<F: Float>(model: Model, types: &[Repr], result: Repr, args: &[i128]) -> Ev
     }
     let arg = |n: usize| F::from_bits(args.get(n).copied().unwrap_or_default() as u128);
     let (x, y) = (arg(0), arg(1));
-    if let Some(holds) = super::float::compare(model, || x.partial_cmp(&y)) {
+    if let Some(holds) = float::compare(model, || x.partial_cmp(&y)) {
         let fits = result == Repr::Scalar(Scalar::I8);
         return if fits { Evaluation::Value(holds.into()) } else { Evaluation::Undefined };
     }
