@@ -38,7 +38,7 @@ pub fn evaluate_words(universe: &Universe, op: OpId, targs: &[Option<Repr>], arg
     let args: SmallVec<[i128; 4]> = args.iter().copied().map(i128::from).collect();
     // A 128-bit integer is no word, even where its value would fit.
     match universe.ops.get(op).results.first().and_then(|ty| repr_of(&universe.types, ty, targs)) {
-        Some(Repr::Int128) => Evaluation::Undefined,
+        Some(repr) if repr.lane().is_none() => Evaluation::Undefined,
         _ => word(evaluate_at(universe, op, targs, &args)),
     }
 }

@@ -226,6 +226,18 @@ models! {
     Concat = "concat", 2;
     /// A vector with `x` in every lane.
     Splat = "splat", 1;
+    /// The lower half of the lanes, sign-extended to twice the width.
+    SwidenLow = "swiden_low", 1;
+    /// The upper half of the lanes, sign-extended to twice the width.
+    SwidenHigh = "swiden_high", 1;
+    /// The lower half of the lanes, zero-extended to twice the width.
+    UwidenLow = "uwiden_low", 1;
+    /// The upper half of the lanes, zero-extended to twice the width.
+    UwidenHigh = "uwiden_high", 1;
+    /// A vector with `x` in lane 0, and 0 in the others.
+    ScalarToVector = "scalar_to_vector", 1;
+    /// The value whose bits are the low ones of two 64-bit words, the low word first.
+    FromWords = "from_words", 2;
     /// Low bits, to a narrower integer.
     Trunc = "trunc", 1;
     /// All ones unless `x` is 0, at any integer width.
@@ -408,12 +420,13 @@ impl Model {
         let arithmetic = (Model::Fadd..=Model::FcvtToSintSat).contains(&self);
         match self {
             Model::Fneg | Model::Fabs | Model::Fcopysign => true,
-            Model::Select | Model::Splat | Model::Width => false,
+            Model::Select | Model::Splat | Model::ScalarToVector | Model::Width => false,
             _ => !arithmetic,
         }
     }
 
-    /// Has it a value at these representations? That depends on them alone: it has one for all operands, or for none.
+    /// Has it a value at these representations? That depends on them alone: it has one for all operands, or for none,
+    /// but that vectors whose lanes differ have none here.
     pub fn has_meaning_at(self, types: &[Repr], result: Repr) -> bool {
         let zeros: SmallVec<[i128; 4]> = types.iter().map(|_| 0).collect();
         self.eval_at(types, result, &zeros) != Evaluation::Undefined

@@ -56,6 +56,13 @@ pub fn cleanup_keeping(function: &mut Function, universe: &Universe, keep: &dyn 
     }
 }
 
+/// The function without those parameters of blocks that are always one other value. Its blocks are the same.
+pub(super) fn without_redundant_params(function: &Function, cfg: &Cfg) -> Function {
+    let mut plain = function.clone();
+    params::remove_redundant(&mut plain, cfg);
+    plain
+}
+
 /// May an instruction go when nobody uses its results?
 pub(super) fn is_droppable(kind: &InstKind, universe: &Universe) -> bool {
     match kind {

@@ -346,7 +346,10 @@ impl Run<'_> {
             (false, [_, _], [result]) => (*result, args[1]),
             _ => return unsupported(format!("{} is not declared as its model needs", op.unique)),
         };
-        let scalar = self.scalar(self.function.ty(moved))?;
+        let ty = self.function.ty(moved);
+        let Some(scalar) = self.universe.types.scalar(ty) else {
+            return unsupported(format!("{} in memory", self.universe.types.display(ty)));
+        };
         let bits = memory.bits.unwrap_or(scalar.bits());
         let address = (args[0] as u64).wrapping_add(offset as u64);
         if let InstKind::Op { access: Some(access), .. } = &inst.kind

@@ -9,7 +9,7 @@ use crate::addresses::base;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::skeleton::{CheckKey, Skeleton, Statement, StatementKind};
 use indexmap::IndexSet;
-use rewright_typeprop::{OpId, Ty, Universe};
+use rewright_typeprop::{OpId, Repr, Ty, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -127,7 +127,7 @@ impl<'a> CheckIdentities<'a> {
         if let Some(access) = op.model.and_then(|m| m.memory()) {
             let bits = match access.bits {
                 Some(bits) => Some(bits),
-                None => node.types.first().and_then(|ty| self.universe.types.scalar(*ty)).map(|s| s.bits()),
+                None => node.types.first().and_then(|ty| self.universe.types.repr(*ty)).map(Repr::total_bits),
             };
             match (access.store, operands, bits) {
                 (true, [address, _, offset], Some(bits)) | (false, [address, offset], Some(bits)) => {

@@ -11,8 +11,9 @@
 //!   operands in the planned state);
 //!
 //! and its own check is covered: it cannot trap, an equal check dominates it (for an idempotent write, a read of
-//! the same bytes will do), or the next thing that is executed is an equal check with the same trap code (and
-//! nothing between them is said not to trap: that is said only of executions that have passed the check).
+//! the same bytes will do), or the next thing that is executed, whichever way control goes, is an equal check with the
+//! same trap code (and nothing between them loops, or is said not to trap: that is said only of executions that have
+//! passed the check).
 //!
 //! Dropping a write takes its state away from the values that read it; [`super::construct`] finds out, and the
 //! plan is made again with that write kept.
@@ -248,7 +249,7 @@ impl Planner<'_> {
             pending_any: !covered,
             entered: IndexMap::new(),
             forced: vec![],
-            relied: None,
+            relied: vec![],
             steps: 0,
         };
         // An idempotent write whose check has to move needs no other write to set the state right.
@@ -261,7 +262,7 @@ impl Planner<'_> {
         for site in walk.forced {
             self.forced[site.index()] = true;
         }
-        if let Some(site) = walk.relied {
+        for site in walk.relied {
             self.relied[site.index()] = true;
         }
         true
@@ -297,20 +298,18 @@ impl Planner<'_> {
                 continue;
             }
             walk.steps += 1;
-            if data.observes || walk.steps > LOOK_AHEAD || (walk.pending_any && data.edges.len() != 1) {
+            if data.observes || walk.steps > LOOK_AHEAD || (walk.pending_any && data.edges.is_empty()) {
                 return false;
             }
             for edge in &data.edges {
                 let target = edge.target;
-                if walk.pending_any {
-                    // Only the check is still to be found, and control has only one way to go.
-                    if synced || self.cfg.predecessors(target).len() == 1 {
-                        ready.push((target, self.skeleton.blocks[target.index()].first_site));
-                        if !synced {
-                            walk.entered.insert(target, 1);
-                        }
-                        continue;
-                    }
+                // Only the check is still to be found. Who goes round until the steps are used up does not come to it.
+                if synced {
+                    ready.push((target, self.skeleton.blocks[target.index()].first_site));
+                    continue;
+                }
+                let goes_round = || self.cfg.predecessors(target).iter().any(|e| self.cfg.dominates(target, e.from));
+                if walk.pending_any && goes_round() {
                     return false;
                 }
                 let tokens = &self.skeleton.blocks[target.index()].tokens;
@@ -371,7 +370,7 @@ impl Planner<'_> {
                     return if walk.pending_any || !inert { Step::Observed } else { Step::On };
                 }
                 if equal {
-                    walk.relied = Some(site);
+                    walk.relied.push(site);
                 }
                 match synced {
                     true if equal => Step::Right,
@@ -399,7 +398,7 @@ impl Planner<'_> {
             }
             return Step::Observed;
         }
-        if (free || walk.relied == Some(site)) && self.executable(site, walk.planned) {
+        if (free || walk.relied.contains(&site)) && self.executable(site, walk.planned) {
             return Step::Right;
         }
         if may_go {
@@ -485,8 +484,8 @@ struct Walk {
     /// Blocks entered in the planned state, and over how many edges.
     entered: IndexMap<BlockId, u32>,
     forced: Vec<SiteId>,
-    /// The write that takes over the check.
-    relied: Option<SiteId>,
+    /// The writes that take over the check, one on each way.
+    relied: Vec<SiteId>,
     steps: u32,
 }
 

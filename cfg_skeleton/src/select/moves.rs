@@ -142,7 +142,7 @@ fn takes_numbers(given: Saturated, node: &Node<ClassId>) -> bool {
     let types = &given.universe.types;
     given.universe.ops.get(op).params.iter().all(|param| {
         let repr = types.find_instance(&param.ty, &node.types).and_then(|ty| types.repr(ty));
-        matches!(repr, Some(Repr::Scalar(_) | Repr::Int128 | Repr::Lanes(..)))
+        matches!(repr, Some(Repr::Scalar(_) | Repr::Int128 | Repr::F16 | Repr::F128 | Repr::Lanes(..)))
     })
 }
 

@@ -155,7 +155,7 @@ impl<'s, 'c, 'a> Lives<'s, 'c, 'a> {
         let universe = self.choices.given.universe;
         let ty = view.members(class).iter().find_map(|id| view.node(*id).ty(universe))?;
         Some(match universe.types.repr(ty) {
-            Some(Repr::Lanes(..)) => File::Floats,
+            Some(Repr::Lanes(..) | Repr::F16 | Repr::F128) => File::Floats,
             Some(Repr::Scalar(scalar)) if !scalar.is_int() => File::Floats,
             Some(Repr::Scalar(_) | Repr::Int128 | Repr::Pointer) | None => File::Integers,
         })

@@ -7,6 +7,7 @@ mod error_codes;
 mod frequencies;
 mod keep_placement;
 mod memory;
+mod moved_traps;
 mod moves;
 mod oracle;
 mod placement;

@@ -415,6 +415,17 @@ impl Exporter<'_> {
             (InstructionFormat::FloatCompare, &[x, y], None, Cond::Float(cond)) => {
                 InstructionData::FloatCompare { opcode, args: [self.value(x)?, self.value(y)?], cond }
             }
+            (InstructionFormat::UnaryIeee16, &[low, _], None, _) => {
+                let imm = clif::immediates::Ieee16::with_bits(self.immediate(low)? as u16);
+                InstructionData::UnaryIeee16 { opcode, imm }
+            }
+            (InstructionFormat::UnaryConst, &[low, high], None, _) => {
+                let bytes = [self.immediate(low)?, self.immediate(high)?].map(i64::to_le_bytes).concat();
+                let size = self.clif_type(*inst.results.first().ok_or_else(bad)?)?.bytes() as usize;
+                let bytes = bytes.get(..size).ok_or_else(bad)?;
+                let constant_handle = self.out.dfg.constants.insert(bytes.into());
+                InstructionData::UnaryConst { opcode, constant_handle }
+            }
             (InstructionFormat::LoadNoOffset, &[x], None, _) => {
                 let flags = self.mem_flags(MemFlagsData::new())?;
                 InstructionData::LoadNoOffset { opcode, arg: self.value(x)?, flags }

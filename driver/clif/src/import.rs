@@ -12,7 +12,7 @@
 
 mod opaque;
 
-use crate::names::{Names, Spelling};
+use crate::names::{Cond, Names, Spelling};
 use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir as clif;
 use cranelift_codegen::ir::{BlockArg, Endianness, InstructionData, Opcode};
@@ -301,7 +301,7 @@ impl Importer<'_> {
         data: &InstructionData,
     ) -> Option<(InstKind, SmallVec<[Value; 3]>)> {
         let dfg = &self.func.dfg;
-        let mut immediate = None;
+        let mut immediates: SmallVec<[i64; 2]> = SmallVec::new();
         let mut access = None;
         let operands: SmallVec<[clif::Value; 3]> = match *data {
             InstructionData::Unary { arg, .. } => SmallVec::from_slice(&[arg]),
@@ -309,15 +309,25 @@ impl Importer<'_> {
             | InstructionData::IntCompare { args, .. }
             | InstructionData::FloatCompare { args, .. } => SmallVec::from_slice(&args),
             InstructionData::Ternary { args, .. } => SmallVec::from_slice(&args),
+            InstructionData::IntAddTrap { args, .. } if self.sum_fits(args) => SmallVec::from_slice(&args),
             // A cast between scalars has no lanes to order, so its flags say nothing.
             InstructionData::LoadNoOffset { arg, opcode, .. } if !opcode.can_load() => SmallVec::from_slice(&[arg]),
+            // What has no constant of its own is made of two words.
+            InstructionData::UnaryIeee16 { imm, .. } => {
+                immediates.extend([imm.bits().into(), 0]);
+                SmallVec::new()
+            }
+            InstructionData::UnaryConst { constant_handle, .. } => {
+                immediates.extend(words(dfg.constants.get(constant_handle).as_slice())?);
+                SmallVec::new()
+            }
             InstructionData::Load { arg, flags, offset, .. } => {
-                immediate = Some(i64::from(i32::from(offset)));
+                immediates.push(i32::from(offset).into());
                 access = Some(self.access(dfg.mem_flags[flags])?);
                 SmallVec::from_slice(&[arg])
             }
             InstructionData::Store { args: [value, address], flags, offset, .. } => {
-                immediate = Some(i64::from(i32::from(offset)));
+                immediates.push(i32::from(offset).into());
                 access = Some(self.access(dfg.mem_flags[flags])?);
                 SmallVec::from_slice(&[address, value])
             }
@@ -325,23 +335,42 @@ impl Importer<'_> {
         };
         let mut params: SmallVec<[Ty; 4]> = operands.iter().map(|v| self.names.ty(dfg.value_type(*v))).collect();
         let mut constant: SmallVec<[bool; 4]> = SmallVec::from_elem(false, params.len());
-        let offset_ty = self.names.ty(clif::types::I64);
-        if immediate.is_some() {
-            params.push(offset_ty);
+        let word = self.names.ty(clif::types::I64);
+        for _ in &immediates {
+            params.push(word);
             constant.push(true);
         }
         let results: SmallVec<[Ty; 2]> =
             dfg.inst_results(inst).iter().map(|v| self.names.ty(dfg.value_type(*v))).collect();
-        let spelling = Spelling::of(data);
+        let spelling = match data {
+            InstructionData::IntAddTrap { .. } => Spelling { opcode: Opcode::Iadd, cond: Cond::None },
+            data => Spelling::of(data),
+        };
         let (op, targs) = self.names.instance(spelling, &params, &constant, &results, access.is_some())?;
         let mut args = self.values(&operands);
-        if let Some(value) = immediate {
-            let offset = self.out.add_value(offset_ty);
-            let results = SmallVec::from_slice(&[offset]);
+        for value in immediates {
+            let immediate = self.out.add_value(word);
+            let results = SmallVec::from_slice(&[immediate]);
             self.push(block, Inst { kind: InstKind::Const(value), args: SmallVec::new(), results, origin: None });
-            args.push(offset);
+            args.push(immediate);
         }
         Some((InstKind::Op { op, targs, access }, args))
+    }
+
+    /// Is the unsigned sum of two values in the range of their type, whatever they are? So a sum that traps beyond that
+    /// is a plain one. What is looked at is how the operands are made: constants and zero-extended values.
+    fn sum_fits(&self, operands: [clif::Value; 2]) -> bool {
+        let dfg = &self.func.dfg;
+        let bits = dfg.value_type(operands[0]).bits();
+        let greatest = |bits: u32| u128::MAX >> (128 - bits);
+        let bound =
+            |operand: clif::Value| match dfg.value_def(dfg.resolve_aliases(operand)).inst().map(|i| dfg.insts[i]) {
+                Some(InstructionData::UnaryImm { opcode: Opcode::Iconst, imm }) => imm.bits() as u128 & greatest(bits),
+                Some(InstructionData::Unary { opcode: Opcode::Uextend, arg }) => greatest(dfg.value_type(arg).bits()),
+                _ => greatest(bits),
+            };
+        let [x, y] = operands.map(bound);
+        x.checked_add(y).is_some_and(|sum| sum <= greatest(bits))
     }
 
     /// What we keep of an access's flags; `None` where it is not in the byte order that the model has.
@@ -371,6 +400,14 @@ impl Importer<'_> {
         self.shared.insert((key, results), payload);
         payload
     }
+}
+
+/// At most 16 bytes as two words, the low one first.
+fn words(bytes: &[u8]) -> Option<[i64; 2]> {
+    let mut all = [0; 16];
+    all.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    let all = u128::from_le_bytes(all);
+    Some([all as i64, (all >> 64) as i64])
 }
 
 /// All values that an instruction uses itself, in the order in which `export` puts them back: not those that its

@@ -182,8 +182,11 @@ pub fn scalar_of(ty: Type) -> Option<Scalar> {
 
 /// The representation of a CLIF type, of any size.
 fn repr_of(ty: Type) -> Option<Repr> {
-    if ty == types::I128 {
-        return Some(Repr::Int128);
+    match ty {
+        types::I128 => return Some(Repr::Int128),
+        types::F16 => return Some(Repr::F16),
+        types::F128 => return Some(Repr::F128),
+        _ => {}
     }
     let lane = scalar_of(ty.lane_type())?;
     Some(match ty {

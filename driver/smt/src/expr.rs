@@ -14,6 +14,7 @@ impl Format {
     /// widths use them.
     pub fn of_width(bits: u32) -> Option<Format> {
         let exponent = match bits {
+            128 => 15,
             64 => 11,
             32 => 8,
             16 => 5,

@@ -16,7 +16,7 @@ pub struct Meaning {
     pub nan: Expr,
 }
 
-/// The meaning of a model on operands; `width` is the result's, and `lanes` says that it is a lane of a vector, whose
+/// The meaning of a model on operands, of one that mixes lanes on those lanes that the result is made of; `width` is the result's, and `lanes` says that it is a lane of a vector, whose
 /// comparisons give all ones. `None` where it has none at these widths, or none that
 /// is written in SMT-LIB (multipliers for division are computed by a loop, and tabled at 8 bits only).
 pub fn meaning(s: &mut Script, model: Model, args: &[Expr], width: u32, lanes: bool) -> Option<Meaning> {
@@ -114,6 +114,15 @@ pub fn meaning(s: &mut Script, model: Model, args: &[Expr], width: u32, lanes: b
         Sext => (width > n).then(|| s.sign_extend(x, width)).and_then(exact),
         Concat => (same && width == 2 * n).then(|| s.concat(&[y, x])).and_then(exact),
         Splat => (width == n).then_some(x).and_then(exact),
+        // Of the lane that it extends.
+        SwidenLow | SwidenHigh => (width == 2 * n).then(|| s.sign_extend(x, width)).and_then(exact),
+        UwidenLow | UwidenHigh => (width == 2 * n).then(|| s.resize(x, width)).and_then(exact),
+        // Whether a lane is the first one is not known here.
+        ScalarToVector => None,
+        FromWords => {
+            let both = same.then(|| s.concat(&[y, x]))?;
+            (width <= both.width()).then(|| s.resize(both, width)).and_then(exact)
+        }
         Trunc => (width < n).then(|| s.resize(x, width)).and_then(exact),
         Bmask => {
             let set = s.nonzero(x);

@@ -7,7 +7,6 @@
 
 use super::memory::Memory;
 use super::typing::{Origin, Types, fact_types, origin, type_of};
-use rewright_cfg_skeleton::ir::interp::quiet_nan;
 use rewright_dsl::program::{Conclusion, Guard, Program, Rule};
 use rewright_typeprop::eval::{evaluate_at, literal, repr_of};
 use rewright_typeprop::{Evaluation, Model, OpId, Repr, Term, TypeExpr, Universe};
@@ -238,10 +237,15 @@ impl Concrete<'_> {
         }
         let bits = args.iter().zip(&types).map(|(arg, ty)| match arg {
             // Whichever NaN it is makes no difference to what is left.
-            Value::Nan => Ok(quiet_nan(ty.lane().ok_or(Stop::Meaningless)?).into()),
+            Value::Nan => Ok(quiet_nan(*ty)),
             other => other.bits(),
         });
-        let value = named(model.eval_at(&types, result, &bits.collect::<Result<Vec<_>, _>>()?))?;
+        let outcome = model.eval_at(&types, result, &bits.collect::<Result<Vec<_>, _>>()?);
+        if outcome == Evaluation::Undefined && model.mixes_lanes() && model.is_defined_at(&types, result) {
+            // Its lanes differ.
+            return Err(Stop::NoValue);
+        }
+        let value = named(outcome)?;
         let Value::Bits(address) = value else { return Ok(value) };
         let provenance = match origin(model, &types) {
             Origin::Chosen => chosen(args)?.provenance(),
@@ -277,18 +281,24 @@ impl Concrete<'_> {
         let address = (bits(0)? as u64).wrapping_add(bits(args.len() - 1)? as u64);
         let ty = if access.store { decl.params.get(1).map(|p| &p.ty) } else { decl.results.first() };
         let repr = ty.and_then(|ty| repr_of(&universe.types, ty, own)).ok_or(Stop::Meaningless)?;
-        let ty = repr.scalar().ok_or(Stop::Meaningless)?;
-        let width = access.bits.unwrap_or(ty.bits());
+        let width = access.bits.unwrap_or(repr.bits());
+        let lanes = (0..repr.lanes().unwrap_or(1)).map(|lane| address.wrapping_add(u64::from(lane * width / 8)));
         if access.store {
-            memory.bytes.store(address, width, bits(1)? as u64);
+            let stored = bits(1)? as u128;
+            lanes.for_each(|lane| memory.bytes.store(lane, width, stored));
             if repr == Repr::Pointer {
-                memory.provenance.store(address, width, args[1].provenance());
+                memory.provenance.store(address, width, args[1].provenance().into());
             }
             return Ok(Value::State(memory));
         }
         let raw = memory.bytes.load(address, width);
-        let wide = if access.signed { (raw << (64 - width)) as i64 >> (64 - width) } else { raw as i64 };
-        Ok(Value::of(repr, ty.canonical(wide as u64).into(), memory.provenance.load(address, width)))
+        // A vector with several values has no value here.
+        if lanes.into_iter().any(|lane| memory.bytes.load(lane, width) != raw) {
+            return Err(Stop::NoValue);
+        }
+        let unused = 128 - width;
+        let wide = if access.signed { (raw << unused) as i128 >> unused } else { raw as i128 };
+        Ok(Value::of(repr, repr.canonical(wide as u128), memory.provenance.load(address, width) as u64))
     }
 
     fn holds(&self, guard: &Guard, vars: &[Value]) -> Result<bool, Stop> {
@@ -321,6 +331,18 @@ impl Concrete<'_> {
 fn chosen(args: &[Value]) -> Evaluated {
     let [condition, x, y] = args else { return Err(Stop::Meaningless) };
     Ok(if condition.bits()? != 0 { x.clone() } else { y.clone() })
+}
+
+/// The NaN with the sign clear and the first bit of the payload set.
+fn quiet_nan(repr: Repr) -> i128 {
+    let significand = match repr.bits() {
+        16 => 10,
+        32 => 23,
+        64 => 52,
+        _ => 112,
+    };
+    let magnitude = (1u128 << (repr.bits() - 1)) - 1;
+    repr.canonical(magnitude & !((1 << (significand - 1)) - 1))
 }
 
 fn named(outcome: Evaluation<i128>) -> Evaluated {

@@ -1,6 +1,6 @@
 //! A rule at one type instance as a question to a solver.
 //!
-//! Variables become unconstrained bit vectors, one lane of a vector (see [`super`]), states become arrays of bytes,
+//! Variables become unconstrained bit vectors, of a vector by lane (see [`lanes`]), states become arrays of bytes,
 //! types without representation sorts of their own, and operations without a meaning functions that nobody knows.
 //! Conditions become preconditions: a fact is what its `spec` says; `distinct` says nothing, since different classes
 //! may have equal values.
@@ -14,6 +14,7 @@
 //! Trapping operations are total values; where they would trap is kept beside the sides.
 
 mod conditions;
+mod lanes;
 mod question;
 
 pub(super) use question::{Ask, Assigned, Question};
@@ -78,12 +79,13 @@ pub(super) fn question(
 ) -> Encoded<Question> {
     let mut s = Script::new();
     s.products = products;
-    let mut e = Encoder { program, rule, shrink, s, traps: vec![], defined: vec![], uninterpreted: None };
-    let mut vars = vec![];
+    let tells_lanes = lanes::are_told_apart(program, rule, targs);
+    let mut e = Encoder { program, rule, shrink, tells_lanes, s, traps: vec![], defined: vec![], uninterpreted: None };
+    let mut vars: Vec<Vec<Symbolic>> = vec![];
     for (i, var) in rule.vars.iter().enumerate() {
-        let sort = match &var.kind {
-            VarKind::State => Sort::Memory,
-            VarKind::Value { ty, .. } => e.sort(ty, targs)?,
+        let (sort, repr) = match &var.kind {
+            VarKind::State => (Sort::Memory, None),
+            VarKind::Value { ty, .. } => (e.sort(ty, targs)?, repr_of(&program.universe.types, ty, targs)),
         };
         let provenance = match &var.kind {
             VarKind::State => Some(sort),
@@ -91,22 +93,36 @@ pub(super) fn question(
         };
         let name = format!("{}.{i}", var.name);
         let provenance = provenance.map(|sort| e.s.variable(&format!("{name} provenance"), sort));
-        vars.push(Symbolic { provenance, ..Symbolic::known(e.s.variable(&name, sort)) });
+        let first = Symbolic { provenance, ..Symbolic::known(e.s.variable(&name, sort)) };
+        let others = 1..e.lanes(repr);
+        if !others.is_empty() {
+            let why = "what differs may differ in one lane, and values are tried that all lanes have";
+            e.uninterpreted.get_or_insert_with(|| why.into());
+        }
+        let others = others.map(|lane| Symbolic::known(e.s.variable(&format!("{name} lane {lane}"), sort)));
+        vars.push([first].into_iter().chain(others).collect());
     }
-    let scope = Scope { targs, vars: &vars, strict: false, outer: true };
+    let scope = Scope { targs, vars: &vars, lane: 0, strict: false, outer: true };
     let mut fires = vec![];
     for guard in &rule.guards {
         fires.push(e.guard(guard, scope)?);
     }
-    let left = e.term(&rule.left[0], scope)?;
+    let shape = type_of(program, &rule.left[0], rule, targs);
+    let lanes = || 0..e.lanes(shape);
+    let lanes: Vec<Scope<'_>> = lanes().map(|lane| Scope { lane, ..scope }).collect();
+    let left = lanes.iter().map(|lane| e.term(&rule.left[0], *lane)).collect::<Encoded<Vec<_>>>()?;
     let left_traps = e.take_traps();
     let (wrong, differs, open);
     match &rule.right {
         Conclusion::Equal(right) => {
-            let right = e.term(right, scope)?;
-            (wrong, differs) = e.difference(rule, targs, left, right);
-            let by_side = [left, right].map(|v| e.s.or(&[v.nan, v.open]));
-            open = by_side;
+            let right = lanes.iter().map(|lane| e.term(right, *lane)).collect::<Encoded<Vec<_>>>()?;
+            let pairs = left.iter().zip(&right);
+            let (wrongs, differ): (Vec<Expr>, Vec<Expr>) = pairs.map(|(l, r)| e.difference(shape, *l, *r)).unzip();
+            (wrong, differs) = (e.s.or(&wrongs), e.s.or(&differ));
+            open = [left, right].map(|side| {
+                let open: Vec<Expr> = side.iter().flat_map(|value| [value.nan, value.open]).collect();
+                e.s.or(&open)
+            });
         }
         Conclusion::Fact(fact, args) => {
             let (holds, is_open) = e.fact(*fact, args, scope)?;
@@ -120,7 +136,7 @@ pub(super) fn question(
     // What `eval` cannot compute makes no match.
     fires.append(&mut e.defined);
     let fires = e.s.and(&fires);
-    let vars = vars.into_iter().map(|v| (v.bits, v.provenance)).collect();
+    let vars = vars.into_iter().map(|lanes| (lanes[0].bits, lanes[0].provenance)).collect();
     let Encoder { s: script, uninterpreted, .. } = e;
     Ok(Question { script, vars, fires, wrong, differs, open, traps: [left_traps, right_traps], uninterpreted })
 }
@@ -129,7 +145,10 @@ pub(super) fn question(
 #[derive(Clone, Copy)]
 struct Scope<'a> {
     targs: Types<'a>,
-    vars: &'a [Symbolic],
+    /// By lane, where lanes are told apart.
+    vars: &'a [Vec<Symbolic>],
+    /// The lane at which a vector is asked for.
+    lane: u32,
     /// Computed while matching: a NaN that arithmetic makes ends that.
     strict: bool,
     /// On a side of the rule itself, so that its traps count.
@@ -140,6 +159,8 @@ struct Encoder<'p> {
     program: &'p Program,
     rule: &'p Rule,
     shrink: u32,
+    /// A vector has a value for each lane.
+    tells_lanes: bool,
     s: Script,
     /// Conditions under which the side that is being encoded traps.
     traps: Vec<Expr>,
@@ -192,14 +213,13 @@ impl Encoder<'_> {
     }
 
     /// `wrong` and `differs` of two sides.
-    fn difference(&mut self, rule: &Rule, targs: Types<'_>, left: Symbolic, right: Symbolic) -> (Expr, Expr) {
+    fn difference(&mut self, repr: Option<Repr>, left: Symbolic, right: Symbolic) -> (Expr, Expr) {
         let identical = self.identical(left, right);
         let s = &mut self.s;
         let both = s.and(&[left.nan, right.nan]);
         let same = s.or(&[identical, both]);
         let differs = s.not(same);
         let mut excused = vec![left.open, right.open];
-        let repr = type_of(self.program, &rule.left[0], rule, targs);
         if let Some(format) = repr.filter(|t| !t.is_int()).and_then(|t| smt::Format::of_width(t.bits() / self.shrink)) {
             for (some_nan, other) in [(left.nan, right.bits), (right.nan, left.bits)] {
                 if some_nan != Expr::FALSE {
@@ -227,15 +247,21 @@ impl Encoder<'_> {
     fn term(&mut self, term: &Term, scope: Scope<'_>) -> Encoded<Symbolic> {
         match term {
             Term::Var(n) => {
-                scope.vars.get(*n as usize).copied().ok_or_else(|| OutOfScope("an unbound variable".into()))
+                let lanes = scope.vars.get(*n as usize).map_or(&[][..], Vec::as_slice);
+                let here = lanes.get(scope.lane as usize).or(lanes.first()).copied();
+                here.ok_or_else(|| OutOfScope("an unbound variable".into()))
             }
             Term::Lit(lit, ty) => self.literal(lit, ty, scope),
             Term::Eval(inner) => self.term(inner, Scope { strict: true, outer: false, ..scope }),
             Term::Call { op, targs, args, state } => {
-                let args = args.iter().map(|a| self.term(a, scope)).collect::<Encoded<Vec<_>>>()?;
-                let types = &self.program.universe.types;
-                let own: Vec<_> = targs.iter().map(|ty| repr_of(types, ty, scope.targs)).collect();
+                let program = self.program;
+                let own: Vec<_> = targs.iter().map(|ty| repr_of(&program.universe.types, ty, scope.targs)).collect();
+                let decl = program.universe.ops.get(*op);
                 let state = state.as_deref().map(|state| self.term(state, scope)).transpose()?;
+                if let (Some(access), Some(state)) = (decl.model.and_then(Model::memory), state) {
+                    return self.access(decl, &own, access, args, state, scope);
+                }
+                let args = self.operands(decl, &own, args, scope)?;
                 let value = self.call(*op, targs, &own, &args, state, scope)?;
                 if scope.strict {
                     let closed = self.s.not(value.nan);
@@ -277,11 +303,9 @@ impl Encoder<'_> {
         if scope.outer && !scope.strict {
             self.record_traps(decl, own, args)?;
         }
-        if let (Some(access), Some(state)) = (decl.model.and_then(Model::memory), state) {
-            return self.access(decl, own, access, args, state);
-        }
         if let Some(spec) = &decl.spec {
-            return self.term(spec, Scope { targs: own, vars: args, strict: scope.strict, outer: false });
+            let vars: Vec<Vec<Symbolic>> = args.iter().map(|arg| vec![*arg]).collect();
+            return self.term(spec, Scope { targs: own, vars: &vars, outer: false, ..scope });
         }
         let bits: Vec<Expr> = args.iter().map(|a| a.bits).collect();
         let result = match decl.results.first() {
@@ -296,7 +320,8 @@ impl Encoder<'_> {
             }
             let all: Vec<Expr> = args.iter().flat_map(Symbolic::parts).collect();
             let sorts: Vec<String> = all.iter().map(|e| self.s.sort_text(e.sort())).collect();
-            let name = format!("{}{{{}}} {}", decl.unique, shown.join(", "), sorts.join(" ")).replace('|', "/");
+            let lane = if scope.lane == 0 { String::new() } else { format!(" in lane {}", scope.lane) };
+            let name = format!("{}{{{}}}{lane} {}", decl.unique, shown.join(", "), sorts.join(" ")).replace('|', "/");
             let pointer = decl.results.first().is_some_and(|ty| self.is_pointer(ty, own));
             let provenance = pointer.then(|| self.s.unknown(&format!("{name} provenance"), &all, result));
             return Ok(Symbolic { provenance, ..Symbolic::known(self.s.unknown(&name, &all, result)) });
@@ -312,6 +337,11 @@ impl Encoder<'_> {
         let params: Option<Vec<Repr>> = decl.params.iter().map(|p| repr_of(types, &p.ty, own)).collect();
         let result = decl.results.first().and_then(|ty| repr_of(types, ty, own));
         let lanes = result.is_some_and(|r| r.lanes().is_some());
+        if let Some((params, result)) = params.as_ref().zip(result)
+            && let Some(value) = self.placed(model, params, result, args, scope.lane)?
+        {
+            return Ok(value);
+        }
         let meaning = params
             .as_ref()
             .zip(result)
@@ -368,70 +398,22 @@ impl Encoder<'_> {
         Symbolic { bits: meaning.bits, nan, open, provenance: None }
     }
 
-    fn access(
-        &mut self,
-        decl: &Op,
-        own: Types<'_>,
-        access: rewright_typeprop::model::MemoryAccess,
-        args: &[Symbolic],
-        state: Symbolic,
-    ) -> Encoded<Symbolic> {
-        if self.shrink != 1 {
-            return Err(OutOfScope("memory has bytes of 8 bits".into()));
-        }
-        let address = self.address(args);
-        let mut opens: Vec<Expr> = args.iter().map(|a| a.open).collect();
-        opens.push(state.open);
-        let provenance;
-        let bits = if access.store {
-            opens.push(args[1].nan);
-            // What is no pointer leaves that of the pointers in memory alone.
-            let stored = state.provenance.zip(args[1].provenance);
-            provenance = stored.map(|(memory, own)| smt::store(&mut self.s, memory, &address, access, own));
-            smt::store(&mut self.s, state.bits, &address, access, args[1].bits)
-        } else {
-            let result = decl.results.first().ok_or_else(|| OutOfScope("a load without result".into()))?;
-            let Sort::Bits(width) = self.sort(result, own)? else {
-                return Err(OutOfScope("a load of no machine value".into()));
-            };
-            let memory = state.provenance.filter(|_| self.is_pointer(result, own));
-            provenance = memory.map(|memory| smt::load(&mut self.s, memory, &address, access, width));
-            smt::load(&mut self.s, state.bits, &address, access, width)
-        };
-        let provenance = if access.store { provenance.or(state.provenance) } else { provenance };
-        let open = self.s.or(&opens);
-        Ok(Symbolic { bits, nan: Expr::FALSE, open, provenance })
-    }
-
-    /// The first operand plus the last one.
-    fn address(&mut self, args: &[Symbolic]) -> smt::Address {
-        smt::Address::sum(&mut self.s, &[args[0].bits, args[args.len() - 1].bits])
-    }
-
     /// Adds the conditions under which an operation of a side traps.
     fn record_traps(&mut self, decl: &Op, own: Types<'_>, args: &[Symbolic]) -> Encoded<()> {
         for check in &decl.checks {
             let trap = match &check.condition {
                 Some(condition) => {
-                    let scope = Scope { targs: own, vars: args, strict: false, outer: false };
+                    let vars: Vec<Vec<Symbolic>> = args.iter().map(|arg| vec![*arg]).collect();
+                    let scope = Scope { targs: own, vars: &vars, lane: 0, strict: false, outer: false };
                     let value = self.term(condition, scope)?;
                     self.s.nonzero(value.bits)
                 }
-                // Nobody can say when; but the same access traps alike, and so does the same call.
-                None => match decl.model.and_then(Model::memory) {
-                    Some(access) if self.shrink == 1 => {
-                        let ty = if access.store { decl.params.get(1).map(|p| &p.ty) } else { decl.results.first() };
-                        let ty = ty.and_then(|ty| repr_of(&self.program.universe.types, ty, own));
-                        let bits = access.bits.or(ty.map(Repr::bits)).unwrap_or(8);
-                        let address = self.address(args).term(&mut self.s);
-                        self.s.unknown(&format!("no {} bytes at", bits / 8), &[address], Sort::Bool)
-                    }
-                    _ => {
-                        let bits: Vec<Expr> = args.iter().map(|a| a.bits).collect();
-                        let name = format!("{} {own:?} traps with {}", decl.unique, check.code);
-                        self.s.unknown(&name, &bits, Sort::Bool)
-                    }
-                },
+                // Nobody can say when; but the same call traps alike.
+                None => {
+                    let bits: Vec<Expr> = args.iter().map(|a| a.bits).collect();
+                    let name = format!("{} {own:?} traps with {}", decl.unique, check.code);
+                    self.s.unknown(&name, &bits, Sort::Bool)
+                }
             };
             self.traps.push(trap);
         }

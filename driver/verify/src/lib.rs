@@ -19,12 +19,13 @@
 //! where the other has definite ones.
 //!
 //! Larger values ([`Repr`]): a 128-bit integer is a bit vector of 128 bits, a vector is one lane of it. That is sound
-//! because every operation on vectors that has a meaning works on each lane by itself, with scalar operands (an amount,
+//! where every operation on vectors works on each lane by itself, with scalar operands (an amount,
 //! a condition, what is splatted) the same for all lanes. So are terms of such operations: lane i of a side is a
 //! function f of lane i of each vector variable and of the scalar variables, the same f for every i. If f agrees for
 //! both sides at all operands, the vectors agree lane by lane, however many there are. If f differs somewhere, so do
-//! the vectors that hold these operands in all lanes. An operation that mixes lanes has no model, and a rule that uses
-//! it is out of scope.
+//! the vectors that hold these operands in all lanes. Where a rule mixes lanes, or accesses
+//! vectors in memory, the solver is asked about every lane ([`encode`]); values are tried that all lanes have, so what the
+//! solver says to differ there is no counterexample.
 //!
 //! [`Repr`]: rewright_typeprop::Repr
 //!

@@ -10,7 +10,11 @@ use std::collections::BTreeMap;
 
 /// Byte-addressed memory; addresses wrap.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Bytes(BTreeMap<u64, u8>);
+pub(super) struct Bytes {
+    written: BTreeMap<u64, u8>,
+    /// So many low bits of an address make no difference to what was there before.
+    alike: u32,
+}
 
 /// Memory with the provenance of the pointers in it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -19,30 +23,39 @@ pub(super) struct Memory {
     pub(super) provenance: Bytes,
 }
 
+impl Memory {
+    /// One in which 64 bytes are alike, so that vectors are read that have one value in all lanes.
+    pub(super) fn of_stretches() -> Self {
+        let bytes = Bytes { alike: 6, ..Bytes::default() };
+        Memory { bytes, ..Memory::default() }
+    }
+}
+
 impl Bytes {
     /// A memory with these bytes.
     pub(super) fn holding(bytes: &[(u64, u8)]) -> Self {
         let mut memory = Bytes::default();
-        bytes.iter().for_each(|(address, byte)| memory.store(*address, 8, u64::from(*byte)));
+        bytes.iter().for_each(|(address, byte)| memory.store(*address, 8, u128::from(*byte)));
         memory
     }
 
     fn byte(&self, address: u64) -> u8 {
-        self.0.get(&address).copied().unwrap_or_else(|| (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
+        let stretch = address >> self.alike;
+        self.written.get(&address).copied().unwrap_or_else(|| (stretch.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
     }
 
     /// The bytes at an address, little-endian.
-    pub(super) fn load(&self, address: u64, bits: u32) -> u64 {
-        (0..u64::from(bits / 8)).map(|i| u64::from(self.byte(address.wrapping_add(i))) << (8 * i)).sum()
+    pub(super) fn load(&self, address: u64, bits: u32) -> u128 {
+        (0..u64::from(bits / 8)).map(|i| u128::from(self.byte(address.wrapping_add(i))) << (8 * i)).sum()
     }
 
     /// Storing the byte that is there leaves the memory as it is.
-    pub(super) fn store(&mut self, address: u64, bits: u32, value: u64) {
+    pub(super) fn store(&mut self, address: u64, bits: u32, value: u128) {
         for i in 0..u64::from(bits / 8) {
             let (at, byte) = (address.wrapping_add(i), (value >> (8 * i)) as u8);
-            self.0.remove(&at);
+            self.written.remove(&at);
             if self.byte(at) != byte {
-                self.0.insert(at, byte);
+                self.written.insert(at, byte);
             }
         }
     }

@@ -86,9 +86,11 @@ pub(super) fn assignments(rule: Concrete<'_>, effort: Effort) -> Option<impl Ite
         });
     }
     let memory = kinds.contains(&None);
+    let vectors = rule.targs.iter().flatten().any(|repr| repr.lanes().is_some());
     let choices: Vec<Vec<Value>> = kinds
         .iter()
         .map(|kind| match kind {
+            None if vectors => vec![Value::State(Memory::of_stretches())],
             None => vec![Value::State(Memory::default())],
             Some(Repr::Pointer) => pointers(),
             Some(Repr::Scalar(Scalar::I64)) if memory => {

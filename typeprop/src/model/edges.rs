@@ -1,5 +1,6 @@
 //! Edge values: constants at which the meanings of two terms are likeliest to differ.
 
+use super::repr::soft_float;
 use super::{Repr, Scalar};
 use rustc_hash::FxHashSet;
 
@@ -8,7 +9,8 @@ impl Repr {
     /// largest, those around powers of two, special floats. Small ones first; of a vector those of a lane.
     pub fn edges(self) -> Vec<i128> {
         let raw = match self.lane() {
-            None => wide_edges(),
+            None if self.is_int() => wide_edges(),
+            None => soft_float::edges(self),
             Some(lane) if lane.is_int() => integer_edges(lane.bits()).into_iter().map(u128::from).collect(),
             Some(lane) => float_edges(lane).into_iter().map(u128::from).collect(),
         };

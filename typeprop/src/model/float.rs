@@ -107,7 +107,7 @@ fn at<F: Float>(model: Model, types: &[Scalar], result: Scalar, args: &[i64]) ->
 }
 
 /// `None` where the model is no comparison.
-fn compare(model: Model, order: impl Fn() -> Option<Ordering>) -> Option<bool> {
+pub(super) fn compare(model: Model, order: impl Fn() -> Option<Ordering>) -> Option<bool> {
     use Model::*;
     use Ordering::{Equal, Greater, Less};
     // (unordered, less, equal, greater)

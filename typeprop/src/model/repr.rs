@@ -3,10 +3,13 @@
 //! Programs compute with words, which are [`Scalar`]s. A larger representation says what the values of a type are, so
 //! that rules over it have a meaning and can be evaluated on both sides.
 //!
-//! **Invariant**: an operation on vectors that has a meaning here treats all lanes alike and each by itself. So one
-//! lane stands for all: a vector's value is that of a lane, an equation that holds for it holds for vectors, and a
-//! constant is a vector with that value in all lanes. A constant of a 128-bit integer has no form: no literal and no
-//! folding has that type.
+//! **Invariant**: an operation on vectors that has a value here has the same in all lanes where its operands do. So a
+//! vector's value is that of a lane, and a constant is a vector with that value in all lanes. Most operations work on
+//! each lane by itself, and an equation between these holds for vectors if it holds for one lane. Others
+//! ([`Model::mixes_lanes`]) put a lane elsewhere: who proves something of them looks at every lane. A constant of
+//! `Int128`, `F16` and `F128` has no form: no literal and no folding has that type.
+
+pub(super) mod soft_float;
 
 use super::{Evaluation, Model, Scalar};
 use serde::{Deserialize, Serialize};
@@ -19,6 +22,10 @@ pub enum Repr {
     Scalar(Scalar),
     /// A 128-bit integer.
     Int128,
+    /// An IEEE-754 binary16.
+    F16,
+    /// An IEEE-754 binary128.
+    F128,
     /// So many lanes.
     Lanes(Scalar, u32),
     /// A word that is an address. What it may be used for, its *provenance*, belongs to its value and is in no bit of
@@ -32,15 +39,17 @@ impl Repr {
         match self {
             Repr::Scalar(scalar) => Some(scalar),
             Repr::Pointer => Some(Scalar::I64),
-            Repr::Int128 | Repr::Lanes(..) => None,
+            Repr::Int128 | Repr::F16 | Repr::F128 | Repr::Lanes(..) => None,
         }
     }
 
-    /// The name that packs use in `model`: `bv8` .. `bv128`, `fp32`, `fp64`, `ptr64`, and `bv32x4` for four
+    /// The name that packs use in `model`: `bv8` .. `bv128`, `fp16` .. `fp128`, `ptr64`, and `bv32x4` for four
     /// lanes of `bv32`.
     pub fn from_name(name: &str) -> Option<Repr> {
         match name {
             "bv128" => return Some(Repr::Int128),
+            "fp16" => return Some(Repr::F16),
+            "fp128" => return Some(Repr::F128),
             "ptr64" => return Some(Repr::Pointer),
             _ => {}
         }
@@ -57,7 +66,7 @@ impl Repr {
         match self {
             Repr::Scalar(lane) | Repr::Lanes(lane, _) => Some(lane),
             Repr::Pointer => Some(Scalar::I64),
-            Repr::Int128 => None,
+            Repr::Int128 | Repr::F16 | Repr::F128 => None,
         }
     }
 
@@ -65,33 +74,52 @@ impl Repr {
     pub fn lanes(self) -> Option<u32> {
         match self {
             Repr::Lanes(_, count) => Some(count),
-            Repr::Scalar(_) | Repr::Int128 | Repr::Pointer => None,
+            Repr::Scalar(_) | Repr::Int128 | Repr::F16 | Repr::F128 | Repr::Pointer => None,
         }
     }
 
     /// Is it, or is each lane, an integer?
     pub fn is_int(self) -> bool {
-        self.lane().is_none_or(Scalar::is_int)
+        self.lane().map_or(self == Repr::Int128, Scalar::is_int)
     }
 
-    /// Width in bits of the word, of the 128-bit integer, or of a lane.
+    /// Width in bits of the value, or of a lane.
     pub fn bits(self) -> u32 {
-        self.lane().map_or(128, Scalar::bits)
+        self.lane().map_or(if self == Repr::F16 { 16 } else { 128 }, Scalar::bits)
+    }
+
+    /// Width in bits of the value, with all lanes.
+    pub fn total_bits(self) -> u32 {
+        self.bits() * self.lanes().unwrap_or(1)
     }
 
     /// The canonical form of a value: see [`Scalar::canonical`]; of a vector that of a lane.
     pub fn canonical(self, raw: u128) -> i128 {
-        self.lane().map_or(raw as i128, |lane| lane.canonical(raw as u64).into())
+        match self.lane() {
+            Some(lane) => lane.canonical(raw as u64).into(),
+            None => self.cut(raw) as i128,
+        }
     }
 
     /// The bits of a canonical value, without its sign.
     pub fn zero_extended(self, value: i128) -> u128 {
-        self.lane().map_or(value as u128, |lane| lane.zero_extended(value as i64).into())
+        match self.lane() {
+            Some(lane) => lane.zero_extended(value as i64).into(),
+            None => self.cut(value as u128),
+        }
+    }
+
+    /// The low bits, as many as a value has.
+    fn cut(self, raw: u128) -> u128 {
+        raw & (u128::MAX >> (128 - self.bits()))
     }
 
     /// Is a canonical value of this type, or of a lane, a NaN?
     pub fn is_nan(self, canonical: i128) -> bool {
-        self.lane().is_some_and(|lane| lane.is_nan(canonical as i64))
+        match self.lane() {
+            Some(lane) => lane.is_nan(canonical as i64),
+            None => soft_float::is_nan(self, canonical as u128),
+        }
     }
 }
 
@@ -99,6 +127,21 @@ impl Model {
     /// Gives 0 or 1 of scalars, and all zeros or all ones of each lane.
     pub fn is_comparison(self) -> bool {
         (Model::Eq..=Model::Uge).contains(&self) || (Model::FcmpEq..=Model::FcmpUge).contains(&self)
+    }
+
+    /// Does a lane of its result depend on another lane of an operand, or on its place?
+    pub fn mixes_lanes(self) -> bool {
+        use Model::{FromWords, ScalarToVector, SwidenHigh, SwidenLow, UwidenHigh, UwidenLow};
+        matches!(self, SwidenLow | SwidenHigh | UwidenLow | UwidenHigh | ScalarToVector | FromWords)
+    }
+
+    /// Does it extend half of the lanes, and with the sign?
+    fn widens(self) -> Option<bool> {
+        match self {
+            Model::SwidenLow | Model::SwidenHigh => Some(true),
+            Model::UwidenLow | Model::UwidenHigh => Some(false),
+            _ => None,
+        }
     }
 
     pub(super) fn is_shift(self) -> bool {
@@ -110,20 +153,24 @@ impl Model {
         [0, 1, 3, 7, 64].iter().any(|n| self.eval_at(types, result, &vec![*n; types.len()]) != Evaluation::Undefined)
     }
 
-    /// [`Model::eval`] at any representation. Values are sign-extended; a vector's is that of a lane.
+    /// [`Model::eval`] at any representation. Values are sign-extended; a vector's is that of a lane, and one whose
+    /// lanes differ has none.
     pub fn eval_at(self, types: &[Repr], result: Repr, args: &[i128]) -> Evaluation<i128> {
         if types.len() != args.len() || args.len() != self.arity() {
             return Evaluation::Undefined;
         }
         let words = types.iter().map(|t| t.scalar()).collect::<Option<SmallVec<[Scalar; 4]>>>();
         let narrow: SmallVec<[i64; 4]> = args.iter().map(|v| *v as i64).collect();
-        if let (Some(words), Some(result)) = (words, result.scalar()) {
-            return widen(self.eval(&words, result, &narrow));
+        if let (Some(words), Some(result)) = (&words, result.scalar()) {
+            return widen(self.eval(words, result, &narrow));
         }
         // Of an amount only the low bits count, whatever its type.
         if self.is_shift() && types[1] == Repr::Int128 {
             let low = i128::from(args[1] as i64);
             return self.eval_at(&[types[0], Repr::Scalar(Scalar::I64)], result, &[args[0], low]);
+        }
+        if types.iter().chain([&result]).any(|t| matches!(t, Repr::F16 | Repr::F128)) {
+            return soft_float::eval(self, types, result, args);
         }
         if result == Repr::Int128 || types.contains(&Repr::Int128) {
             return wide(self, types, result, args).map_or(Evaluation::Undefined, Evaluation::Value);
@@ -133,6 +180,31 @@ impl Model {
             let lanes: Option<SmallVec<[Scalar; 4]>> = types.iter().map(|t| t.lane()).collect();
             let (Some(lanes), Some(result)) = (lanes, result.scalar()) else { return Evaluation::Undefined };
             return widen(self.eval(&lanes, result, &narrow));
+        }
+        if let (Model::ScalarToVector | Model::FromWords, Some(lane)) =
+            (self, result.lane().filter(|_| result.lanes().is_some()))
+        {
+            let fits = match self {
+                Model::FromWords => words == Some(SmallVec::from_elem(Scalar::I64, 2)) && result.total_bits() <= 128,
+                _ => types[0].scalar() == Some(lane),
+            };
+            let bits = match self {
+                Model::FromWords => u128::from(narrow[0] as u64) | u128::from(narrow[1] as u64) << 64,
+                _ => types[0].zero_extended(args[0]),
+            };
+            let in_lane = |n: u32| result.canonical(bits >> (n * result.bits()));
+            let alike = fits && (0..result.lanes().unwrap_or(1)).all(|n| in_lane(n) == in_lane(0));
+            return if alike { Evaluation::Value(in_lane(0)) } else { Evaluation::Undefined };
+        }
+        if let Some(signed) = self.widens() {
+            let halves =
+                |wide: Scalar, narrow: Scalar| narrow.is_int() && wide.is_int() && wide.bits() == 2 * narrow.bits();
+            return match (types[0], result) {
+                (Repr::Lanes(narrow, n), Repr::Lanes(wide, m)) if halves(wide, narrow) && n == 2 * m => {
+                    Evaluation::Value(if signed { args[0] } else { types[0].zero_extended(args[0]) as i128 })
+                }
+                _ => Evaluation::Undefined,
+            };
         }
         let vectors = types.iter().chain([&result]).filter_map(|t| t.lanes());
         let (same, any) = (vectors.clone().all(|n| Some(n) == result.lanes()), vectors.count() > 0);
@@ -292,7 +364,16 @@ mod tests {
     fn whether_there_is_a_value_depends_on_representations_only() {
         let scalars = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64, Scalar::F32, Scalar::F64];
         let mut reprs: Vec<Repr> = scalars.iter().map(|scalar| Repr::Scalar(*scalar)).collect();
-        reprs.extend([Repr::Int128, Repr::Pointer, I32X4, Repr::Lanes(Scalar::F64, 2), Repr::Lanes(Scalar::I8, 16)]);
+        reprs.extend([
+            Repr::Int128,
+            Repr::F16,
+            Repr::F128,
+            Repr::Pointer,
+            Repr::Lanes(Scalar::I64, 2),
+            I32X4,
+            Repr::Lanes(Scalar::F64, 2),
+            Repr::Lanes(Scalar::I8, 16),
+        ]);
         let nan = i128::from(f64::NAN.to_bits() as i64);
         let values = [1, 2, 3, 5, 7, 64, 127, -1, -128, i128::from(i64::MIN), i128::from(f32::NAN.to_bits()), nan];
         let canonical = |repr: Repr, value: i128| match repr.lane() {
@@ -316,6 +397,14 @@ mod tests {
                             .map(|(i, t)| canonical(*t, values[(shift + 5 * i) % values.len()]))
                             .collect();
                         let outcome = model.eval_at(&types, *result, &args);
+                        // Vectors whose lanes differ have no value here.
+                        if meaning
+                            && outcome == Evaluation::Undefined
+                            && model.mixes_lanes()
+                            && result.lanes().is_some()
+                        {
+                            continue;
+                        }
                         assert_eq!(
                             outcome != Evaluation::Undefined,
                             meaning,
@@ -341,6 +430,21 @@ mod tests {
         assert_eq!(eval(Model::Add, &[I32X4, Repr::Scalar(Scalar::I32)], I32X4, &[1, 1]), Evaluation::Undefined);
         assert_eq!(eval(Model::Zext, &[Repr::Lanes(Scalar::I16, 4)], I32X4, &[1]), Evaluation::Undefined);
         assert_eq!(eval(Model::Bitcast, &[Repr::Lanes(Scalar::I8, 16)], I32X4, &[1]), Evaluation::Undefined);
+    }
+
+    #[test]
+    fn lanes_that_are_put_elsewhere() {
+        let eval = |model: Model, types: &[Repr], result, args: &[i128]| model.eval_at(types, result, args);
+        let i16x8 = Repr::Lanes(Scalar::I16, 8);
+        assert_eq!(eval(Model::SwidenHigh, &[i16x8], I32X4, &[-7]), Evaluation::Value(-7));
+        assert_eq!(eval(Model::UwidenLow, &[i16x8], I32X4, &[-7]), Evaluation::Value(0xfff9));
+        assert_eq!(eval(Model::UwidenLow, &[i16x8], Repr::Lanes(Scalar::I32, 8), &[1]), Evaluation::Undefined);
+        assert_eq!(eval(Model::ScalarToVector, &[Repr::Scalar(Scalar::I32)], I32X4, &[0]), Evaluation::Value(0));
+        assert_eq!(eval(Model::ScalarToVector, &[Repr::Scalar(Scalar::I32)], I32X4, &[1]), Evaluation::Undefined);
+        assert_eq!(eval(Model::ScalarToVector, &[I64], I32X4, &[0]), Evaluation::Undefined);
+        let twice = (7i128 << 32) | 7;
+        assert_eq!(eval(Model::FromWords, &[I64; 2], I32X4, &[twice, twice]), Evaluation::Value(7));
+        assert_eq!(eval(Model::FromWords, &[I64; 2], I32X4, &[twice, 0]), Evaluation::Undefined);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::ir::cfg::FREQUENCY_ONE;
+use crate::ir::frequencies::note_frequencies;
+use crate::ir::parse::parse;
 use crate::ir::trip_count::note_trips;
 use crate::ir::{BlockId, Counts, Value};
 
@@ -94,4 +96,22 @@ fn product_or_sum(trips: i64) -> Vec<String> {
 fn what_a_loop_need_not_repeat_may_cost_as_much_as_all_its_iterations() {
     assert!(product_or_sum(1).contains(&"bxor".to_string()), "3 once, or 1 once");
     assert!(product_or_sum(1000).contains(&"imul".to_string()), "3 once, or 1 a thousand times");
+}
+
+/// The inner loop hands the outer one's counter round, as front ends write it.
+#[test]
+fn a_counter_that_an_inner_loop_hands_round_is_counted() {
+    let mut u = universe();
+    let text = "func f -> (i32) { b0(v0: i64, v1: i32):
+          v3: i32 = const 0 v6: i32 = const 1 v7: i32 = const 64 jump b1(v3)
+        b1(v4: i32): jump b2(v4, v3)
+        b2(v10: i32, v11: i32):
+          v12: i32 = iadd{i32} v11, v6 v13: i8 = icmp_ult{i32} v12, v7 br v13, b2(v10, v12), b3
+        b3: v5: i32 = iadd{i32} v10, v6 v8: i8 = icmp_ult{i32} v5, v7 br v8, b1(v5), b4
+        b4: return v10 }";
+    let mut f = parse(text, &mut u).unwrap().functions.remove(0);
+    note_frequencies(&mut f, &u);
+    let trips = [1, 2].map(|block| f.block(BlockId(block)).counts.trips);
+    assert_eq!(trips, [Some(64), Some(64)]);
+    assert_eq!(f.block(BlockId(2)).params.len(), 2, "the function itself stays as it is");
 }

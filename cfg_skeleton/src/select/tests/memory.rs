@@ -9,7 +9,7 @@ fn safe(region: u32) -> Access {
     Access { region: RegionId(region), trap: None, movable: false, readonly: false, aligned: true }
 }
 
-fn traps(region: u32, code: u32) -> Access {
+pub(super) fn traps(region: u32, code: u32) -> Access {
     Access { trap: Some(code), ..safe(region) }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn memory_rules(case: &mut Case) {
 }
 
 /// The listing after memory rules and selection; blocks are `;`-separated in `memory` only by their order.
-fn memory(u: &Universe, params: &[&str], body: impl FnOnce(&mut Builder)) -> Vec<String> {
+pub(super) fn memory(u: &Universe, params: &[&str], body: impl FnOnce(&mut Builder)) -> Vec<String> {
     let mut b = Builder::new(u, params);
     body(&mut b);
     let mut case = Case::new(&b, u);
@@ -97,7 +97,7 @@ fn load_at(b: &mut Builder, p: Value, offset: i64, access: Access) -> Value {
     b.function.inst(inst).results[0]
 }
 
-fn args<const N: usize>(b: &Builder) -> [Value; N] {
+pub(super) fn args<const N: usize>(b: &Builder) -> [Value; N] {
     std::array::from_fn(|i| b.param(BlockId(0), i))
 }
 

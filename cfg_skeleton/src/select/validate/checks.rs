@@ -7,7 +7,7 @@ use crate::egraph::{ClassId, EGraphView, Head, Node};
 use crate::select::Def;
 use crate::skeleton::{CheckKey, SegmentId, SiteId, StatementKind};
 use rewright_typeprop::eval::{evaluate, literal};
-use rewright_typeprop::{Evaluation, Model, Term, Ty, Universe};
+use rewright_typeprop::{Evaluation, Model, Repr, Term, Ty, Universe};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -50,7 +50,7 @@ impl Validator<'_> {
         let (operands, _) = self.split(node);
         let access = self.universe.ops.get(op).model.and_then(|model| model.memory());
         if let Some(access) = access {
-            let width = node.types.first().and_then(|ty| self.universe.types.scalar(*ty)).map(|s| s.bits());
+            let width = node.types.first().and_then(|ty| self.universe.types.repr(*ty)).map(Repr::total_bits);
             if let Some(bits) = access.bits.or(width) {
                 match (access.store, operands) {
                     (true, [p, _, o]) | (false, [p, o]) => {
@@ -152,7 +152,7 @@ impl Validator<'_> {
         if self.said(site) {
             return true;
         }
-        let next_is_equal = || self.next_executed(site).is_some_and(|next| self.same_check(site, next));
+        let next_is_equal = || self.next_executed(site, |next| self.same_check(site, next));
         match &self.skeleton.statement(site).kind {
             // Reported as a pinned statement, or as one that nothing licenses to go.
             StatementKind::Opaque { .. } | StatementKind::Call { .. } => true,

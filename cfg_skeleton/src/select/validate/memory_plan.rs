@@ -169,64 +169,61 @@ impl Validator<'_> {
         is_there(parts.state, self.class_of(out)) && is_there(parts.value, self.class_of(result))
     }
 
-    /// It is executed in place of an equal write just before it, whose states are those of now: if it traps, that
-    /// one would have, and nothing has happened since.
+    /// It is executed in place of an equal write that every way here has come by, whose states are those of now: if it
+    /// traps, that one would have, and nothing has happened since.
     fn stands_for_earlier(&self, site: SiteId, now: &[ClassId]) -> bool {
-        self.idle_before(site).into_iter().any(|earlier| {
+        let is_such = |earlier: SiteId| {
             let before = self.skeleton.segment_before(earlier);
             matches!(self.skeleton.statement(earlier).kind, StatementKind::Write { .. })
                 && self.same_check(earlier, site)
                 && now.iter().enumerate().all(|(row, state)| *state == self.was(row, before))
-        })
+        };
+        let mut ways = vec![(self.skeleton.statement(site).block, site.0)];
+        let mut steps = 4 * self.skeleton.blocks.len() + 4;
+        let mut found = None;
+        while let Some((block, to)) = ways.pop() {
+            let data = &self.skeleton.blocks[block.index()];
+            let mut rest = (data.first_site..to).rev().map(SiteId);
+            match rest.find(|at| self.executed(*at) || self.said(*at) || is_such(*at)) {
+                Some(at) if !self.executed(at) && is_such(at) && found.is_none_or(|other| other == at) => {
+                    found = Some(at);
+                    continue;
+                }
+                Some(_) => return false,
+                None => {}
+            }
+            let above = self.flow.predecessors(block);
+            let blocks = above.iter().map(|from| &self.skeleton.blocks[from.index()]);
+            if above.is_empty() || steps < above.len() || blocks.clone().any(|from| from.observes) {
+                return false;
+            }
+            steps -= above.len();
+            ways.extend(above.iter().zip(blocks).map(|(from, data)| (*from, data.first_site + data.sites)));
+        }
+        found.is_some()
     }
 
-    /// Statements that are not executed, since the last one that is, on the one way that leads here.
-    pub(super) fn idle_before(&self, site: SiteId) -> Vec<SiteId> {
-        let mut idle = vec![];
-        let mut block = self.skeleton.statement(site).block;
-        let mut at = site.0;
-        for _ in 0..self.skeleton.blocks.len() {
+    /// Is the next statement that is executed, whichever way control goes, such a one? Not if control may end or go
+    /// round before it comes to one.
+    pub(super) fn next_executed(&self, site: SiteId, is_such: impl Fn(SiteId) -> bool) -> bool {
+        let mut paths = vec![(self.skeleton.statement(site).block, site.0 + 1)];
+        // Every block is on so many ways at most; who goes round is on more.
+        let mut steps = 4 * self.skeleton.blocks.len() + 4;
+        while let Some((block, from)) = paths.pop() {
             let data = &self.skeleton.blocks[block.index()];
-            while at > data.first_site {
-                at -= 1;
-                if self.executed(SiteId(at)) || self.said(SiteId(at)) {
-                    return idle;
-                }
-                idle.push(SiteId(at));
+            let mut rest = (from..data.first_site + data.sites).map(SiteId);
+            // What is said not to trap is said where the check has been passed.
+            match rest.find(|next| self.executed(*next) || self.said(*next)) {
+                Some(next) if self.executed(next) && is_such(next) => continue,
+                Some(_) => return false,
+                None => {}
             }
-            let [from] = self.flow.predecessors(block)[..] else { return idle };
-            let up = &self.skeleton.blocks[from.index()];
-            if up.edges.len() != 1 || up.observes {
-                return idle;
+            if data.observes || data.edges.is_empty() || steps < data.edges.len() {
+                return false;
             }
-            (block, at) = (from, up.first_site + up.sites);
+            steps -= data.edges.len();
+            paths.extend(data.edges.iter().map(|e| (e.target, self.skeleton.blocks[e.target.index()].first_site)));
         }
-        idle
-    }
-
-    /// The next statement that is executed, if only one thing can happen from here on until then.
-    pub(super) fn next_executed(&self, site: SiteId) -> Option<SiteId> {
-        let mut block = self.skeleton.statement(site).block;
-        let mut at = site.0 + 1;
-        for _ in 0..=self.skeleton.blocks.len() {
-            let data = &self.skeleton.blocks[block.index()];
-            while at < data.first_site + data.sites {
-                if self.executed(SiteId(at)) {
-                    return Some(SiteId(at));
-                }
-                // It is said not to trap where the check has been passed.
-                if self.said(SiteId(at)) {
-                    return None;
-                }
-                at += 1;
-            }
-            let [edge] = &data.edges[..] else { return None };
-            if data.observes {
-                return None;
-            }
-            block = edge.target;
-            at = self.skeleton.blocks[block.index()].first_site;
-        }
-        None
+        true
     }
 }

@@ -71,7 +71,7 @@ impl Validator<'_> {
         let mut types = self.universe.ops.get(op).params.iter().map(|param| &param.ty);
         types.all(|ty| {
             let repr = self.universe.types.find_instance(ty, &node.types).map(|ty| self.universe.types.repr(ty));
-            matches!(repr, Some(Some(Repr::Scalar(_) | Repr::Int128 | Repr::Lanes(..))))
+            matches!(repr, Some(Some(Repr::Scalar(_) | Repr::Int128 | Repr::F16 | Repr::F128 | Repr::Lanes(..))))
         })
     }
 

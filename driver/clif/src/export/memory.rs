@@ -15,7 +15,7 @@ impl Exporter<'_> {
         offset: Value,
     ) -> Result<(clif::Value, clif::immediates::Offset32), ExportError> {
         let base = self.value(address)?;
-        let value = self.constants[offset.index()].ok_or(ExportError::NotConstant(offset))?;
+        let value = self.immediate(offset)?;
         if let Ok(offset) = i32::try_from(value) {
             return Ok((base, offset.into()));
         }
@@ -23,6 +23,11 @@ impl Exporter<'_> {
         let mut cursor = FuncCursor::new(&mut self.out).at_bottom(block);
         let distance = cursor.ins().iconst(ty, value);
         Ok((cursor.ins().iadd(base, distance), 0.into()))
+    }
+
+    /// An operand that is a constant.
+    pub(super) fn immediate(&self, operand: Value) -> Result<i64, ExportError> {
+        self.constants[operand.index()].ok_or(ExportError::NotConstant(operand))
     }
 
     /// The flags of an access.

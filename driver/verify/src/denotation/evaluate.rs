@@ -415,6 +415,10 @@ impl<'a> Graph<'a> {
         memory: &Rc<Memory>,
         scalar: Option<Scalar>,
     ) -> Option<Denotation> {
+        // Of a vector there is one lane here, and all of them are in memory.
+        if node.types.iter().any(|ty| self.universe.types.scalar(*ty).is_none()) {
+            return None;
+        }
         let offset = node.children.len().checked_sub(2)?;
         let address = (word(0)? as u64).wrapping_add(word(offset)? as u64);
         if access.store {

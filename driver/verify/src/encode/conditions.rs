@@ -62,7 +62,8 @@ impl Encoder<'_> {
             return Ok((self.s.unknown(&name, &bits, Sort::Bool), Expr::FALSE));
         };
         let own = fact_types(fact, args.iter().map(|arg| type_of(program, arg, self.rule, scope.targs)));
-        let value = self.term(spec, Scope { targs: &own, vars: &values, strict: false, outer: false })?;
+        let vars: Vec<Vec<Symbolic>> = values.into_iter().map(|value| vec![value]).collect();
+        let value = self.term(spec, Scope { targs: &own, vars: &vars, lane: 0, strict: false, outer: false })?;
         Ok((self.s.nonzero(value.bits), value.open))
     }
 }

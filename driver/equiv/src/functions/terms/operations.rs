@@ -42,15 +42,21 @@ impl Executor<'_, '_> {
 
     fn op(&mut self, inst: &Inst, id: OpId, targs: &[Ty], access: Option<Access>, args: &[Symbolic]) -> Terms<()> {
         let op = self.version.universe.ops.get(id);
-        if let (Some(memory), Some(access)) = (op.model.and_then(Model::memory), access) {
-            return self.access(inst, memory, access, args);
-        }
         let types = &self.version.universe.types;
         let own: Vec<Option<Repr>> = targs.iter().map(|ty| types.repr(*ty)).collect();
-        let has_meaning = op.model.is_some() || op.spec.is_some();
+        let shown: Vec<String> = targs.iter().map(|ty| types.display(*ty)).collect();
+        let text = format!("{}{{{}}}", op.unique, shown.join(", "));
+        let vectors = own.iter().flatten().any(|repr| repr.lanes().is_some());
+        if let (Some(memory), Some(access)) = (op.model.and_then(Model::memory), access) {
+            // Of a vector there is one lane here, and all of them are in memory.
+            if vectors {
+                let effects = if memory.store { OpaqueEffects::Writes } else { OpaqueEffects::Observes };
+                return self.event(inst, &format!("{text} {access:?}"), effects, args);
+            }
+            return self.access(inst, memory, access, args);
+        }
+        let has_meaning = op.model.is_some_and(|model| !(vectors && model.mixes_lanes())) || op.spec.is_some();
         if !has_meaning || !op.effects.is_value() || op.takes_state() {
-            let shown: Vec<String> = targs.iter().map(|ty| types.display(*ty)).collect();
-            let text = format!("{}{{{}}}", op.unique, shown.join(", "));
             return match op.effects.is_pure() && op.checks.is_empty() {
                 true => self.unknown(inst, &text, args),
                 false => self.event(inst, &text, OpaqueEffects::Writes, args),
@@ -90,7 +96,7 @@ impl Executor<'_, '_> {
             op.params.iter().map(|p| repr_of(types, &p.ty, own)).collect::<Option<_>>().ok_or_else(none)?;
         let result = op.results.first().and_then(|ty| repr_of(types, ty, own)).ok_or_else(none)?;
         let mixes = result.lanes().is_none() && params.iter().any(|repr| repr.lanes().is_some());
-        if mixes || !model.is_defined_at(&params, result) {
+        if mixes || model.mixes_lanes() && result.lanes().is_some() || !model.is_defined_at(&params, result) {
             return Err(none());
         }
         let bits: Vec<Expr> = args.iter().map(|a| a.bits).collect();
@@ -142,9 +148,6 @@ impl Executor<'_, '_> {
             _ => return Err("an access that is not declared as its model needs".into()),
         };
         let repr = self.repr(moved)?;
-        if repr.lanes().is_some() {
-            return Err("vectors in memory".into());
-        }
         let bytes = memory.bits.unwrap_or(repr.bits()) / 8;
         let address = Address::sum(self.s, &[args[0].bits, offset.bits]);
         let at = address.term(self.s);
