@@ -95,10 +95,6 @@ pub(super) fn question(
         let provenance = provenance.map(|sort| e.s.variable(&format!("{name} provenance"), sort));
         let first = Symbolic { provenance, ..Symbolic::known(e.s.variable(&name, sort)) };
         let others = 1..e.lanes(repr);
-        if !others.is_empty() {
-            let why = "what differs may differ in one lane, and values are tried that all lanes have";
-            e.uninterpreted.get_or_insert_with(|| why.into());
-        }
         let others = others.map(|lane| Symbolic::known(e.s.variable(&format!("{name} lane {lane}"), sort)));
         vars.push([first].into_iter().chain(others).collect());
     }
@@ -138,7 +134,17 @@ pub(super) fn question(
     let fires = e.s.and(&fires);
     let vars = vars.into_iter().map(|lanes| (lanes[0].bits, lanes[0].provenance)).collect();
     let Encoder { s: script, uninterpreted, .. } = e;
-    Ok(Question { script, vars, fires, wrong, differs, open, traps: [left_traps, right_traps], uninterpreted })
+    Ok(Question {
+        script,
+        vars,
+        fires,
+        wrong,
+        differs,
+        open,
+        traps: [left_traps, right_traps],
+        uninterpreted,
+        tells_lanes,
+    })
 }
 
 /// What the variables and type parameters of a term are.

@@ -349,6 +349,9 @@ impl Case<'_> {
         let vars: Vec<Value> = self.rule.vars.iter().zip(assigned).map(value).collect();
         match self.concrete().compare(&vars) {
             Comparison::Different(left, right) => self.refuted(&vars, [left, right], "solver"),
+            _ if question.tells_lanes => Decision::new(Verdict::Counterexample, "solver").because(
+                "lanes differ; values that are run are the same in all lanes, so this is the solver's word alone",
+            ),
             _ => Decision { reason: Some(Reason::Unconfirmed), ..Decision::new(Verdict::Unknown, "solver") },
         }
     }

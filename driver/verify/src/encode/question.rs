@@ -21,6 +21,8 @@ pub(crate) struct Question {
     pub(super) traps: [Expr; 2],
     /// Something has no meaning, so that a counterexample is none.
     pub(crate) uninterpreted: Option<String>,
+    /// Lanes are told apart: a value that is run is the same in all.
+    pub(crate) tells_lanes: bool,
 }
 
 /// What to ask.
