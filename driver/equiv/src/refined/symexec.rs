@@ -158,6 +158,8 @@ pub(super) struct SymbolicExecutor<'a> {
     arrived: Vec<Arrived>,
     /// It does not begin at the entry.
     inside: bool,
+    /// It is all of a function.
+    acyclic: bool,
     /// Choices of what has been read, of the other version and of this one.
     like: &'a [Chosen],
     chosen: Vec<Chosen>,
@@ -244,6 +246,7 @@ pub(super) fn behaviour<'a>(
         undefined_matters: false,
         arrived: vec![],
         inside: !start.is_entry(),
+        acyclic: start.is_entry() && start.arrivals.is_empty(),
         like: start.like,
         chosen: vec![],
         contexts: start.contexts,
