@@ -22,6 +22,7 @@ mod loose;
 mod object;
 mod objects;
 mod order;
+mod past;
 mod start;
 mod values;
 mod widened;
@@ -42,6 +43,7 @@ pub(super) use calls::is_arithmetic;
 use loose::UndefBits;
 pub(super) use object::{Kind, Object, apart, within};
 use order::order;
+use past::Past;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
 use rewright_llvm::module::File;
 use rewright_smt::{Address, Expr, Script};
@@ -86,17 +88,6 @@ impl Choosing {
     fn is_first(self) -> bool {
         self != Choosing::Anything
     }
-}
-
-/// What has happened on all ways to a place.
-#[derive(Clone)]
-struct Past {
-    /// How many calls that somebody may notice.
-    calls: Expr,
-    /// Which ones.
-    trace: Expr,
-    /// When the places on all these ways are reached.
-    reached: FxHashSet<Expr>,
 }
 
 enum Local {
@@ -362,32 +353,12 @@ impl<'a> SymbolicExecutor<'a> {
     }
 
     fn block(&mut self, at: usize) -> Terms<()> {
-        let edges: Vec<_> = self.edges.iter().filter(|(_, to, _)| *to == at).copied().collect();
-        let into: Vec<Expr> = edges.iter().map(|(_, _, when)| *when).collect();
-        let reached = if at == 0 { Expr::TRUE } else { self.s.or(&into) };
-        self.reached[at] = reached;
-        if let Some(((first, ..), others)) = edges.split_first() {
-            let mut past = self.past[*first].clone();
-            for (from, _, when) in others {
-                let other = &self.past[*from];
-                past.calls = self.s.choose(*when, other.calls, past.calls);
-                past.trace = self.s.choose(*when, other.trace, past.trace);
-                past.reached.retain(|condition| other.reached.contains(condition));
-            }
-            self.past[at] = past;
-        }
-        self.assume_reached(at);
+        self.enter(at);
         let body: &'a Body = self.body;
         for instruction in &body.blocks[at].instructions {
             self.instruction(instruction, at)?;
         }
         Ok(())
-    }
-
-    /// Notes that what follows in a block matters only where it is reached.
-    fn assume_reached(&mut self, at: usize) {
-        self.past[at].reached.insert(self.reached[at]);
-        self.s.assumed.clone_from(&self.past[at].reached);
     }
 
     /// It is undefined where this holds in a block.

@@ -1,0 +1,43 @@
+//! What has happened on the ways to a block.
+
+use super::SymbolicExecutor;
+use rewright_smt::Expr;
+use rustc_hash::FxHashSet;
+
+/// What has happened on all ways to a place.
+#[derive(Clone)]
+pub(super) struct Past {
+    /// How many calls that somebody may notice.
+    pub(super) calls: Expr,
+    /// Which ones.
+    pub(super) trace: Expr,
+    /// When the places on all these ways are reached.
+    pub(super) reached: FxHashSet<Expr>,
+}
+
+impl SymbolicExecutor<'_> {
+    /// Begins a block: when it is reached, and what has happened before.
+    pub(super) fn enter(&mut self, at: usize) {
+        let edges: Vec<_> = self.edges.iter().filter(|(_, to, _)| *to == at).copied().collect();
+        let into: Vec<Expr> = edges.iter().map(|(_, _, when)| *when).collect();
+        let reached = if at == 0 { Expr::TRUE } else { self.s.or(&into) };
+        self.reached[at] = reached;
+        if let Some(((first, ..), others)) = edges.split_first() {
+            let mut past = self.past[*first].clone();
+            for (from, _, when) in others {
+                let other = &self.past[*from];
+                past.calls = self.s.choose(*when, other.calls, past.calls);
+                past.trace = self.s.choose(*when, other.trace, past.trace);
+                past.reached.retain(|condition| other.reached.contains(condition));
+            }
+            self.past[at] = past;
+        }
+        self.assume_reached(at);
+    }
+
+    /// Notes that what follows in a block matters only where it is reached.
+    pub(super) fn assume_reached(&mut self, at: usize) {
+        self.past[at].reached.insert(self.reached[at]);
+        self.s.assumed.clone_from(&self.past[at].reached);
+    }
+}
