@@ -74,7 +74,7 @@ pub struct Skeleton {
     pub loops: Vec<SimpleLoop>,
     /// Comparisons that are tested behind branches on related ones, by [`Test`].
     pub conjunctions: Vec<Conjunction>,
-    /// What is loaded from locations where paths meet.
+    /// Loads of locations at merge points.
     pub arriving: Vec<Arriving>,
 }
 

@@ -1,4 +1,4 @@
-//! Bindings of variables that nobody names.
+//! Removal of unused bindings.
 
 use super::substitute::{each_affine, each_affine_of};
 use super::{Item, Nest, Pool, Var};

@@ -1,11 +1,12 @@
-//! What is loaded where paths meet, in the states over the edges: nodes that no instruction has, so that rules find out
-//! what a load of the same location would give at the end of each of these paths.
+//! Loads at merge points. For a location that is read or written, the e-graph has a load in the first state of the block in
+//! which paths meet, and one in the state at the end of each path. They belong to no instruction; rules that forward stores
+//! to loads find the value of each.
 //!
 //! A location is an operation that loads, with its operands. It is looked at in the first state of a block, where its
 //! operands are computed from values that are known at the block's immediate dominator: they are what they are on each
 //! edge and in the block. From a load the states lead back to the block in which they meet, and from the ends of its
-//! edges to further ones. Where a loop stores to a location and nobody looks while it runs, the blocks behind it are
-//! asked, too.
+//! edges to further ones. Behind a loop that stores to a location, and in which nothing observes memory, the
+//! exit blocks have such loads, too.
 
 use super::SkeletonBlock;
 use super::loops::Parts;
@@ -22,7 +23,7 @@ const MAX_DEPTH: usize = 8;
 /// Pairs of a location and a block in one function.
 const MAX_PAIRS: usize = 256;
 
-/// What is loaded from a location when a block is entered.
+/// The loads of a location at the entry of a block.
 #[derive(Clone, Debug)]
 pub struct Arriving {
     /// The block.
@@ -45,7 +46,7 @@ struct Location {
     region: RegionId,
 }
 
-/// What is loaded where blocks are entered. `live` is [`super::Skeleton::live`].
+/// The loads at the entries of blocks. `live` is [`super::Skeleton::live`].
 pub(super) fn arriving(parts: &Parts<'_>, live: &[Vec<InputId>], nodes: &mut Nodes<'_>) -> Vec<Arriving> {
     let meets = parts.blocks.iter().any(|block| !block.tokens.is_empty());
     if !meets {
@@ -91,12 +92,11 @@ fn store(parts: &Parts<'_>, inst: &Inst) -> Option<Location> {
     let takes = |load: &Op| {
         let types = |expr: &TypeExpr| universe.types.find_instance(expr, targs);
         let params: Vec<Option<Ty>> = load.params.iter().map(|param| types(&param.ty)).collect();
-        load.model == Some(Model::Load)
-            && load.tparams.len() == targs.len()
-            && params == [Some(f.ty(*address)), Some(f.ty(*offset))]
+        params == [Some(f.ty(*address)), Some(f.ty(*offset))]
             && matches!(&load.results[..], [result] if types(result) == Some(f.ty(*value)))
     };
-    let (load, _) = universe.ops.iter().find(|(_, load)| takes(load))?;
+    let is_load = |load: &Op| load.model == Some(Model::Load) && load.tparams.len() == targs.len();
+    let (load, _) = universe.ops.iter().find(|(_, load)| is_load(load) && takes(load))?;
     let operands = [address, offset].map(|value| parts.values[value.index()]);
     let operands = operands.into_iter().collect::<Option<_>>()?;
     Some(Location { op: load, types: targs.clone(), operands, region: access.region })

@@ -19,7 +19,7 @@ pub(super) struct Copied {
     pub(super) types: SmallVec<[Ty; 1]>,
 }
 
-/// What such an instruction takes.
+/// An operand of such an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Operand {
     Value(Value),

@@ -126,19 +126,37 @@ impl Writer<'_> {
         self.names.extend(names(&self.blocks[to].arguments).zip(passed));
     }
 
+    /// The operations from a block, which is given what is passed, to another one; what they pass to that.
+    fn path_to(&mut self, from: (usize, Vec<String>), end: usize) -> Structured<(Vec<Op>, Vec<String>)> {
+        let mut ops = vec![];
+        match self.enter(from, Some(end), &mut ops)? {
+            Entered::End(passed) => Ok((ops, passed)),
+            Entered::Block(block) => {
+                let (rest, passed) = self.path(block, Some(end))?;
+                ops.extend(rest);
+                Ok((ops, passed))
+            }
+        }
+    }
+
+    /// Writes a loop that counts, and its test once more, as it is behind the last iteration.
+    fn write(&mut self, found: Loop, arguments: &[(String, String)], test: &[Op], ops: &mut Vec<Op>) -> Structured<()> {
+        let (written, results) = found.counted(&self.constants)?;
+        self.names.extend(names(arguments).zip(results));
+        ops.extend(written.before);
+        ops.push(written.op);
+        for op in test {
+            self.copy(op, ops)?;
+        }
+        Ok(())
+    }
+
     /// Two arms that meet at `join`; what they pass to it.
     fn branch(&mut self, last: &Op, arms: [usize; 2], join: usize, ops: &mut Vec<Op>) -> Structured<Vec<String>> {
         let mut regions = vec![];
         for (to, (_, passed)) in arms.into_iter().zip(&last.successors) {
-            let (mut inner, passed) = (vec![], self.renamed(passed));
-            let passed = match self.enter((to, passed), Some(join), &mut inner)? {
-                Entered::End(passed) => passed,
-                Entered::Block(block) => {
-                    let (rest, passed) = self.path(block, Some(join))?;
-                    inner.extend(rest);
-                    passed
-                }
-            };
+            let passed = self.renamed(passed);
+            let (mut inner, passed) = self.path_to((to, passed), join)?;
             inner.push(yields(passed, last.line));
             regions.push(Region { arguments: vec![], ops: inner, more: vec![] });
         }
@@ -169,15 +187,7 @@ impl Writer<'_> {
         }
         let condition = self.renamed(&last.operands[..1.min(last.operands.len())]).concat();
         let (to, passed) = (self.graph.targets[head][body], self.renamed(&last.successors[body].1));
-        let mut inner = vec![];
-        let next = match self.enter((to, passed), Some(head), &mut inner)? {
-            Entered::End(passed) => passed,
-            Entered::Block(block) => {
-                let (rest, passed) = self.path(block, Some(head))?;
-                inner.extend(rest);
-                passed
-            }
-        };
+        let (inner, next) = self.path_to((to, passed), head)?;
         let found = Loop {
             arguments,
             first,
@@ -188,13 +198,7 @@ impl Writer<'_> {
             next,
             line: last.line,
         };
-        let (written, results) = found.counted(&self.constants)?;
-        self.names.extend(names(&block.arguments).zip(results));
-        ops.extend(written.before);
-        ops.push(written.op);
-        for op in rest {
-            self.copy(op, ops)?;
-        }
+        self.write(found, &block.arguments, rest, ops)?;
         Ok((self.graph.targets[head][exit], self.renamed(&last.successors[exit].1)))
     }
 
@@ -280,13 +284,7 @@ impl Writer<'_> {
             next: self.renamed(&last.operands),
             line: op.line,
         };
-        let (written, results) = found.counted(&self.constants)?;
-        self.names.extend(names(&before.arguments).zip(results));
-        ops.extend(written.before);
-        ops.push(written.op);
-        for op in test_ops {
-            self.copy(op, ops)?;
-        }
+        self.write(found, &before.arguments, test_ops, ops)?;
         let results = self.renamed(given);
         self.names.extend(op.results.iter().cloned().zip(results));
         Ok(())
