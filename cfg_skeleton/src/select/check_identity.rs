@@ -71,6 +71,17 @@ impl<'a> CheckIdentities<'a> {
         self.keys.len()
     }
 
+    /// By key: is it about an access?
+    pub(crate) fn accesses(&self) -> Vec<bool> {
+        let accesses = |op: OpId| self.universe.ops.get(op).model.is_some_and(|model| model.memory().is_some());
+        let is_access = |key: &CheckIdentity| match key {
+            CheckIdentity::Condition(_) => false,
+            CheckIdentity::Access(..) => true,
+            CheckIdentity::Operation(op, ..) => accesses(*op),
+        };
+        self.keys.iter().map(is_access).collect()
+    }
+
     fn intern(&mut self, key: CheckIdentity) -> CheckIdentityId {
         CheckIdentityId(self.keys.insert_full(key).0 as u32)
     }

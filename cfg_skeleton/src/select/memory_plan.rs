@@ -45,7 +45,7 @@ pub(crate) enum StatementPlan {
     Drop,
 }
 
-/// A fact: from this segment on, the key does not trap.
+/// A fact: from this segment on, the key does not trap; that of an access until a statement may free memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AvailableCheck {
     pub(crate) from: SegmentId,
@@ -61,6 +61,8 @@ pub(crate) struct Plan {
     pub(crate) live: Vec<Vec<ClassId>>,
     /// By key.
     pub(crate) known: Vec<Vec<AvailableCheck>>,
+    /// By key: is it about memory, which calls may free?
+    accesses: Vec<bool>,
     /// Which statements at sites may go.
     pub(crate) removable: RemovalGroups,
 }
@@ -77,7 +79,9 @@ impl Plan {
 
     fn is_known(&self, tree: &SegmentTree, key: CheckIdentityId, at: SegmentId, write: bool) -> bool {
         let known = self.known.get(key.0 as usize);
-        known.is_some_and(|list| list.iter().any(|k| (k.write || !write) && tree.dominates(k.from, at)))
+        let access = self.accesses.get(key.0 as usize) == Some(&true);
+        let holds = |k: &AvailableCheck| tree.dominates(k.from, at) && (!access || tree.lasts(k.from, at));
+        known.is_some_and(|list| list.iter().any(|k| (k.write || !write) && holds(k)))
     }
 
     fn learn(&mut self, key: CheckIdentityId, from: SegmentId, write: bool) {
@@ -98,6 +102,7 @@ pub(crate) fn plan(given: Saturated, tree: &SegmentTree, keys: &mut CheckIdentit
         fates: vec![StatementPlan::Drop; skeleton.statements.len()],
         live: original.clone(),
         known: vec![vec![]; keys.len()],
+        accesses: keys.accesses(),
         removable: RemovalGroups::new(given),
     };
     let desynced = vec![FxHashMap::default(); original.len()];

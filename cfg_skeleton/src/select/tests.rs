@@ -4,6 +4,7 @@ mod corrupted;
 mod cost_model;
 mod curve;
 mod error_codes;
+mod freed;
 mod frequencies;
 mod keep_placement;
 mod memory;

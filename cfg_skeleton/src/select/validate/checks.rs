@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 pub(super) enum Fact {
     /// The class is zero, or what it is the truth of.
     Zero(ClassId),
-    /// So many bits can be accessed at an address and an offset.
+    /// So many bits can be accessed at an address and an offset, until a statement may free memory.
     Bits(ClassId, i64, u32),
     /// An operation without its state does not trap: the head, the type arguments, the operands.
     Runs(Head, Vec<Ty>, Vec<ClassId>),
@@ -143,7 +143,15 @@ impl Validator<'_> {
 
     fn proved(&self, fact: &Fact, at: SegmentId, write: bool) -> bool {
         let places = self.places.get(fact).into_iter().flatten();
-        places.into_iter().any(|(from, w)| (*w || !write) && self.flow.dominates(*from, at))
+        let accesses = |op| self.universe.ops.get(op).model.is_some_and(|model| model.memory().is_some());
+        let access = match fact {
+            Fact::Zero(_) => false,
+            Fact::Bits(..) => true,
+            Fact::Runs(Head::Op(op), ..) => accesses(*op),
+            Fact::Runs(..) => false,
+        };
+        let holds = |from: SegmentId| self.flow.dominates(from, at) && (!access || self.flow.lasts(from, at));
+        places.into_iter().any(|(from, w)| (*w || !write) && holds(*from))
     }
 
     /// May the check of a statement that is not executed be missing?
