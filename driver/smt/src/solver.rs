@@ -30,6 +30,8 @@ pub enum Unanswered {
     Exhausted,
     /// A clock ended it after this processor time.
     Silent(Duration),
+    /// It needed more memory than [`MEMORY`].
+    Memory,
     /// Its process ended.
     Gone,
     /// It ended the question for a reason of its own.
@@ -37,9 +39,9 @@ pub enum Unanswered {
 }
 
 impl Unanswered {
-    /// Is the question too hard, for these steps or this time?
+    /// Is the question too hard, for these steps, this time or this memory?
     pub fn is_too_hard(&self) -> bool {
-        matches!(self, Unanswered::Exhausted | Unanswered::Silent(_))
+        matches!(self, Unanswered::Exhausted | Unanswered::Silent(_) | Unanswered::Memory)
     }
 }
 
@@ -48,11 +50,15 @@ impl fmt::Display for Unanswered {
         match self {
             Unanswered::Exhausted => f.write_str("out of steps or time"),
             Unanswered::Silent(time) => write!(f, "solver, {} s", time.as_secs_f64()),
+            Unanswered::Memory => write!(f, "the solver needs more than {MEMORY} MiB"),
             Unanswered::Gone => f.write_str("the solver ended"),
             Unanswered::Because(reason) => f.write_str(reason),
         }
     }
 }
+
+/// How much memory one solver process may use, in MiB; understood by z3. Questions that are answered at all need a tenth of it.
+pub const MEMORY: u32 = 2048;
 
 /// How to run a solver.
 #[derive(Clone, Debug)]
@@ -167,7 +173,11 @@ impl Solver {
     /// Replaces the process; what to answer, or an error where that has not helped so often.
     fn replace(&mut self, failure: Failure) -> io::Result<Answer> {
         self.process = Process::start(&self.config)?;
-        let Failure::Silent(time) = failure else { return Ok(Answer::Unknown(Unanswered::Gone)) };
+        let time = match failure {
+            Failure::Silent(time) => time,
+            Failure::Memory => return Ok(Answer::Unknown(Unanswered::Memory)),
+            Failure::Gone => return Ok(Answer::Unknown(Unanswered::Gone)),
+        };
         self.spent.time = time;
         self.timed = true;
         self.unanswered += 1;
@@ -186,7 +196,7 @@ impl Solver {
         let mut text = String::from("(reset)\n(set-option :print-success false)\n");
         let mut count = "";
         if limit.steps > 0 {
-            text += &format!("(set-option :rlimit {})\n", limit.steps);
+            text += &format!("(set-option :rlimit {})\n(set-option :memory_max_size {MEMORY})\n", limit.steps);
             count = "(get-info :rlimit)\n";
         }
         text += &format!("(set-option :timeout {milliseconds})\n{script}(check-sat)\n{count}(echo \"{END}\")\n");
@@ -227,7 +237,9 @@ impl Solver {
         self.exchange(&text, self.config.timeout).map(|lines| lines.join(" ")).map_err(|failure| {
             let command = self.config.command.join(" ");
             io::Error::other(match failure {
-                Failure::Gone => format!("the solver `{command}` ended before it said its name"),
+                Failure::Gone | Failure::Memory => {
+                    format!("the solver `{command}` ended before it said its name")
+                }
                 Failure::Silent(time) => {
                     format!("the solver `{command}` did not say its name within {} s", time.as_secs_f64())
                 }
@@ -244,6 +256,7 @@ impl Solver {
         loop {
             match self.process.lines.recv_timeout(SLICE) {
                 Ok(line) if line.contains(END) => return Ok(lines),
+                Ok(line) if line == OUT_OF_MEMORY => return Err(Failure::Memory),
                 Ok(line) => lines.push(line),
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(time) = patience.ended() {
@@ -262,8 +275,13 @@ impl Solver {
 /// An answer of more lines is none.
 const MOST_LINES: usize = 1 << 20;
 
+/// The last line of a solver that has used up [`MEMORY`].
+const OUT_OF_MEMORY: &str = "(error \"out of memory\")";
+
 /// Why there is no answer.
 enum Failure {
+    /// The process needed more than [`MEMORY`], and ended.
+    Memory,
     /// The process ended, or does not speak the language.
     Gone,
     /// It took so long.
@@ -352,5 +370,18 @@ mod tests {
     fn values_are_read() {
         let text = "((|x| #x0f) (|y| #b101) (|z| (as const)) (|t| true))";
         assert_eq!(values(text, &["|x|", "|y|", "|z|", "|t|"]), [Some(15), Some(5), None, Some(1)]);
+    }
+
+    #[test]
+    fn a_solver_without_memory_is_replaced() {
+        let script = r#"while read line; do case "$line" in
+            *echo*) echo unsat; echo 'end of answer';;
+            *hard*) echo '(error "out of memory")'; exit 101;;
+        esac; done"#;
+        let command = ["sh", "-c", script].map(String::from).to_vec();
+        let config = Config { command, steps: 1, timeout: Duration::from_secs(60) };
+        let mut solver = Solver::start(config).expect("a shell");
+        assert_eq!(solver.ask("(assert hard)\n", &[], 1).unwrap(), Answer::Unknown(Unanswered::Memory));
+        assert_eq!(solver.ask("(assert easy)\n", &[], 1).unwrap(), Answer::Unsat);
     }
 }
