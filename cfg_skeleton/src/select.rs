@@ -72,7 +72,7 @@ pub fn select(given: Saturated, options: &Options) -> Result<SelectionReport, Se
     {
         return Err(SelectError::Mismatch);
     }
-    let tree = SegmentTree::new(skeleton, cfg, universe);
+    let tree = SegmentTree::new(skeleton, cfg);
     let mut keys = CheckIdentities::new(skeleton, view, universe);
     let mut kept = vec![false; skeleton.statements.len()];
     let mut all_move = true;

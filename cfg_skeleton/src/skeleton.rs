@@ -34,7 +34,6 @@ pub use branch_facts::{Conjunction, Test};
 pub use build::{build, build_with_truth};
 pub use changes::{Change, apply, changes};
 pub use hoist::{Hoist, apply_hoists, hoists};
-pub use lifetimes::Lifetimes;
 pub use promote::{Promotion, apply_promotion, promotion};
 pub use scoped_facts::KnownAtEnds;
 pub use shortcut::{Obstacle, Shortcut, shortcut, simple_loops};
@@ -67,6 +66,10 @@ pub struct Skeleton {
     /// row `regions + r` is what region `r`'s readonly accesses see, the same token everywhere. Empty where the
     /// function has no modelled access.
     pub live: Vec<Vec<InputId>>,
+    /// By segment: a number. Where two segments have one number and the first dominates the second, no statement that may
+    /// free memory is executed from the last time in the first to the second. All 0 where the function has no modelled
+    /// access.
+    pub lifetimes: Vec<u32>,
     /// For each IR value that the e-graph holds, its node.
     pub value_input: Vec<Option<InputId>>,
     /// Nodes of trapping operations that may be computed wherever their operands and their state are (a load that
@@ -184,6 +187,11 @@ impl Skeleton {
     pub fn last_segment(&self, block: BlockId) -> SegmentId {
         let b = &self.blocks[block.index()];
         SegmentId(b.first_segment + b.sites)
+    }
+
+    /// Does what could be accessed in one segment stay accessible up to another one, which it dominates?
+    pub fn stays_accessible(&self, from: SegmentId, to: SegmentId) -> bool {
+        self.lifetimes[from.index()] == self.lifetimes[to.index()]
     }
 
     /// A statement.

@@ -242,6 +242,11 @@ impl Op {
         effects.io || effects.diverges || !effects.allocates.is_empty() || writes_with_results
     }
 
+    /// Loads or stores.
+    pub fn is_access(&self) -> bool {
+        self.model.is_some_and(|model| model.memory().is_some())
+    }
+
     /// Takes a state: that of its site, or else of the one region that it names.
     pub fn takes_state(&self) -> bool {
         self.is_sited() || self.effects.accesses_memory()

@@ -73,11 +73,10 @@ impl<'a> CheckIdentities<'a> {
 
     /// By key: is it about an access?
     pub(crate) fn accesses(&self) -> Vec<bool> {
-        let accesses = |op: OpId| self.universe.ops.get(op).model.is_some_and(|model| model.memory().is_some());
         let is_access = |key: &CheckIdentity| match key {
             CheckIdentity::Condition(_) => false,
             CheckIdentity::Access(..) => true,
-            CheckIdentity::Operation(op, ..) => accesses(*op),
+            CheckIdentity::Operation(op, ..) => self.universe.ops.get(*op).is_access(),
         };
         self.keys.iter().map(is_access).collect()
     }

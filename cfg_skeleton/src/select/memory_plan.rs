@@ -80,7 +80,8 @@ impl Plan {
     fn is_known(&self, tree: &SegmentTree, key: CheckIdentityId, at: SegmentId, write: bool) -> bool {
         let known = self.known.get(key.0 as usize);
         let access = self.accesses.get(key.0 as usize) == Some(&true);
-        let holds = |k: &AvailableCheck| tree.dominates(k.from, at) && (!access || tree.lasts(k.from, at));
+        let holds =
+            |k: &AvailableCheck| tree.dominates(k.from, at) && (!access || tree.skeleton.stays_accessible(k.from, at));
         known.is_some_and(|list| list.iter().any(|k| (k.write || !write) && holds(k)))
     }
 

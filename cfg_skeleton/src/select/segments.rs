@@ -7,24 +7,22 @@
 
 use crate::ir::BlockId;
 use crate::ir::cfg::Cfg;
-use crate::skeleton::{Lifetimes, SegmentId, Skeleton};
-use rewright_typeprop::Universe;
+use crate::skeleton::{SegmentId, Skeleton};
 
 /// Segments and how they dominate each other.
 pub(crate) struct SegmentTree<'a> {
     cfg: &'a Cfg,
-    skeleton: &'a Skeleton,
+    pub(super) skeleton: &'a Skeleton,
     /// Per block: a dominator some way up, for long walks; the block itself at the root.
     jump: Vec<BlockId>,
     depth: Vec<u32>,
     /// Per block: the nearest strict dominator that is executed less often.
     rarer: Vec<Option<BlockId>>,
     frequency: Vec<u64>,
-    lifetimes: Lifetimes,
 }
 
 impl<'a> SegmentTree<'a> {
-    pub(crate) fn new(skeleton: &'a Skeleton, cfg: &'a Cfg, universe: &Universe) -> Self {
+    pub(crate) fn new(skeleton: &'a Skeleton, cfg: &'a Cfg) -> Self {
         let n = skeleton.blocks.len();
         let mut jump: Vec<BlockId> = (0..n as u32).map(BlockId).collect();
         let mut depth = vec![0u32; n];
@@ -46,9 +44,7 @@ impl<'a> SegmentTree<'a> {
             }
             rarer[block.index()] = at;
         }
-        let dominators: Vec<_> = cfg.reverse_post_order().iter().map(|block| (*block, cfg.idom(*block))).collect();
-        let lifetimes = Lifetimes::new(skeleton, universe, &dominators);
-        SegmentTree { cfg, skeleton, jump, depth, rarer, frequency, lifetimes }
+        SegmentTree { cfg, skeleton, jump, depth, rarer, frequency }
     }
 
     pub(crate) fn block(&self, segment: SegmentId) -> BlockId {
@@ -82,11 +78,6 @@ impl<'a> SegmentTree<'a> {
     pub(crate) fn dominates(&self, a: SegmentId, b: SegmentId) -> bool {
         let (block_a, block_b) = (self.block(a), self.block(b));
         if block_a == block_b { a <= b } else { self.cfg.dominates(block_a, block_b) }
-    }
-
-    /// Can memory that was accessed in the first segment, which dominates the second one, be accessed there, too?
-    pub(crate) fn lasts(&self, from: SegmentId, to: SegmentId) -> bool {
-        self.lifetimes.last(from, to)
     }
 
     pub(crate) fn parent(&self, segment: SegmentId) -> Option<SegmentId> {

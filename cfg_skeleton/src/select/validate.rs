@@ -132,7 +132,7 @@ pub fn check(given: Saturated, model: &CostModel, selection: &Selection) -> Vec<
     if selection.statements.len() != skeleton.statements.len() {
         return vec![Violation::StatementCount];
     }
-    let flow = Flow::new(skeleton, universe);
+    let flow = Flow::new(skeleton);
     let mut checker = Validator {
         skeleton,
         view,

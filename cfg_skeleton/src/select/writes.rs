@@ -11,7 +11,7 @@ use super::cost::CostAndSize;
 use super::selection::Def;
 use crate::egraph::{ClassId, Head, Node, NodeId};
 use crate::skeleton::{SiteId, StatementKind};
-use rewright_typeprop::OpId;
+use rewright_typeprop::{Op, OpId};
 use std::collections::BTreeSet;
 
 impl Choices<'_> {
@@ -65,7 +65,7 @@ impl Choices<'_> {
             && !op.is_for_matching()
             && effects.writes == was.effects.writes
             && effects.reads.iter().all(|read| effects.writes.contains(read));
-        let is_access = [op, was].map(|op| op.model.is_some_and(|model| model.memory().is_some()));
+        let is_access = [op, was].map(Op::is_access);
         let traps = match is_access {
             // As executing the original does, at the same bytes.
             [true, true] => keys.operation(node) != keys.operation(original),

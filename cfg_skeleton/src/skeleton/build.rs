@@ -6,6 +6,7 @@
 
 use super::arriving::arriving;
 use super::branch_facts::conjunctions;
+use super::lifetimes::lifetimes;
 use super::loops;
 use super::merges;
 use super::nodes::Nodes;
@@ -16,6 +17,7 @@ use crate::ir::frontier::Frontiers;
 use crate::ir::{BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, Promise, RegionId, Terminator, Value};
 use rewright_typeprop::{OpId, Ty, Universe};
 use smallvec::{SmallVec, smallvec};
+use std::cell::LazyCell;
 
 /// Takes a function apart. `trap_code` gives the front end's number for a trap code that a pack names.
 pub fn build(f: &Function, cfg: &Cfg, universe: &Universe, trap_code: &dyn Fn(&str) -> u32) -> Skeleton {
@@ -35,12 +37,10 @@ pub fn build_with_truth(
     let numbering = roles.number(f, cfg);
     let mut joins = vec![vec![]; roles.used.len()];
     let memory_rows: Vec<usize> = roles.memory_rows().collect();
-    if !memory_rows.is_empty() {
-        let frontiers = Frontiers::new(f, cfg);
-        for row in &memory_rows {
-            let blocks = cfg.reverse_post_order().iter().copied();
-            joins[*row] = frontiers.joins(blocks.filter(|b| roles.changes(f, *b, *row)));
-        }
+    let frontiers = LazyCell::new(|| Frontiers::new(f, cfg));
+    for row in &memory_rows {
+        let blocks = cfg.reverse_post_order().iter().copied();
+        joins[*row] = frontiers.joins(blocks.filter(|b| roles.changes(f, *b, *row)));
     }
     let segments = numbering.segment_block.len();
     let mut builder = Builder {
@@ -89,11 +89,15 @@ pub fn build_with_truth(
         layout: numbering.layout,
         segment_block: numbering.segment_block,
         live: builder.live,
+        lifetimes: vec![0; segments],
         movable: builder.movable,
         value_input: builder.value_input,
         loops,
         arriving,
     };
+    if !skeleton.live.is_empty() {
+        skeleton.lifetimes = lifetimes(&skeleton, cfg, universe, &frontiers);
+    }
     skeleton.input.equations = equations;
     skeleton.input.loops = loops::inputs(cfg, &skeleton);
     skeleton

@@ -1,83 +1,50 @@
-//! Where memory may be freed: a call can free or unmap what was accessed before it, so that an access says nothing
-//! about an equal one behind the call.
+//! Where memory may be freed. A call can free or unmap what was accessed before it, so an access does not prove that an
+//! equal one after the call does not trap.
 
-use super::{SegmentId, Skeleton, StatementKind};
+use super::{SiteId, Skeleton, StatementKind};
 use crate::egraph::Head;
-use crate::ir::BlockId;
+use crate::ir::Cfg;
+use crate::ir::frontier::Frontiers;
 use rewright_typeprop::Universe;
-use rustc_hash::FxHashMap;
 
-/// By segment: a number. Where two segments have the same number and one dominates the other, nothing on any way from
-/// the last time in the first one to the second one may free memory.
-///
-/// Statements that may free begin a number, and so do blocks where numbers meet, as in static single assignment form.
-pub struct Lifetimes(Vec<u32>);
-
-impl Lifetimes {
-    /// Those of a function, whose blocks are given in reverse post-order, each with its immediate dominator.
-    pub fn new(skeleton: &Skeleton, universe: &Universe, dominators: &[(BlockId, Option<BlockId>)]) -> Self {
-        let frees: Vec<bool> = skeleton.statements.iter().map(|s| may_free(skeleton, universe, &s.kind)).collect();
-        let mut numbers = vec![0; skeleton.segment_block.len()];
-        if !frees.contains(&true) {
-            return Lifetimes(numbers);
-        }
-        let idom: FxHashMap<BlockId, Option<BlockId>> = dominators.iter().copied().collect();
-        let mut begins = vec![false; skeleton.blocks.len()];
-        for (block, _) in dominators {
-            begins[block.index()] = skeleton.sites(*block).any(|site| frees[site.index()]);
-        }
-        let mut meets = vec![false; skeleton.blocks.len()];
-        let mut changed = true;
-        while std::mem::take(&mut changed) {
-            for (block, _) in dominators {
-                for edge in &skeleton.blocks[block.index()].edges {
-                    let (target, mut from) = (edge.target, Some(*block));
-                    let top = idom.get(&target).copied().flatten();
-                    while let Some(at) = from.filter(|at| Some(*at) != top && !meets[target.index()]) {
-                        if begins[at.index()] {
-                            (meets[target.index()], begins[target.index()]) = (true, true);
-                            changed = true;
-                        }
-                        from = idom.get(&at).copied().flatten();
-                    }
-                }
+/// What [`Skeleton::lifetimes`] says: statements that may free memory begin a number, and so do the blocks in which
+/// two numbers meet, as in static single assignment form.
+pub(super) fn lifetimes(skeleton: &Skeleton, cfg: &Cfg, universe: &Universe, frontiers: &Frontiers) -> Vec<u32> {
+    let frees = |site: SiteId| may_free(skeleton, universe, &skeleton.statement(site).kind);
+    let mut numbers = vec![0; skeleton.segment_block.len()];
+    let order = cfg.reverse_post_order();
+    let meets = frontiers.joins(order.iter().copied().filter(|block| skeleton.sites(*block).any(frees)));
+    let mut next = 0;
+    for block in order {
+        let mut number = match cfg.idom(*block) {
+            Some(above) if !meets[block.index()] => numbers[skeleton.last_segment(above).index()],
+            _ => fresh(&mut next),
+        };
+        numbers[skeleton.blocks[block.index()].first_segment as usize] = number;
+        for site in skeleton.sites(*block) {
+            if frees(site) {
+                number = fresh(&mut next);
             }
+            numbers[skeleton.segment_after(site).index()] = number;
         }
-        let statements = skeleton.statements.len() as u32;
-        let mut last = vec![0; skeleton.blocks.len()];
-        for (block, above) in dominators {
-            let mut number = match above {
-                _ if meets[block.index()] => 1 + statements + block.0,
-                Some(above) => last[above.index()],
-                None => 0,
-            };
-            numbers[skeleton.blocks[block.index()].first_segment as usize] = number;
-            for site in skeleton.sites(*block) {
-                if frees[site.index()] {
-                    number = 1 + site.0;
-                }
-                numbers[skeleton.segment_after(site).index()] = number;
-            }
-            last[block.index()] = number;
-        }
-        Lifetimes(numbers)
     }
-
-    /// What could be accessed in the first segment, which dominates the second one, can be accessed there, too.
-    pub fn last(&self, from: SegmentId, to: SegmentId) -> bool {
-        self.0.get(from.index()) == self.0.get(to.index())
-    }
+    numbers
 }
 
-/// Only loads and stores are known not to. A call that a pack declares frees what its object owned, whatever region
+fn fresh(next: &mut u32) -> u32 {
+    *next += 1;
+    *next
+}
+
+/// Only loads and stores are known not to. A call that a pack declares may free what its object owns, whatever region
 /// it writes.
 fn may_free(skeleton: &Skeleton, universe: &Universe, kind: &StatementKind) -> bool {
     match kind {
         StatementKind::Opaque { writes, .. } | StatementKind::Call { writes, .. } => *writes,
-        StatementKind::Write { out, .. } => {
-            let Head::Op(op) = skeleton.input.nodes[out.index()].head else { return true };
-            universe.ops.get(op).model.and_then(|model| model.memory()).is_none()
-        }
+        StatementKind::Write { out, .. } => match skeleton.input.nodes[out.index()].head {
+            Head::Op(op) => !universe.ops.get(op).is_access(),
+            _ => true,
+        },
         StatementKind::Check { .. } => false,
     }
 }

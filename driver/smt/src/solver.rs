@@ -57,7 +57,7 @@ impl fmt::Display for Unanswered {
     }
 }
 
-/// How much memory one solver process may use, in MiB; understood by z3. Questions that are answered at all need a tenth of it.
+/// How much memory one solver process may use, in MiB; understood by z3.
 pub const MEMORY: u32 = 2048;
 
 /// How to run a solver.

@@ -158,7 +158,7 @@ fn row(u: &Universe, blocks: usize, nodes: usize, share: usize) -> String {
         Status::Gap(gap) => format!("{:.1} %", 100.0 * gap),
         Status::Greedy => "greedy".into(),
     };
-    let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg, case.universe);
+    let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg);
     let mut keys = check_identity::CheckIdentities::new(&case.skeleton, &case.view, u);
     let choices =
         choices(case.saturated(), &options, &tree, &mut keys, &mut vec![false; case.skeleton.statements.len()]);
@@ -193,7 +193,7 @@ fn the_naive_model_has_the_same_optimum() {
         let case = made(&u, blocks, nodes, 30);
         let ilp = case.select(Method::Ilp);
         let options = Options::default();
-        let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg, case.universe);
+        let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg);
         let mut keys = check_identity::CheckIdentities::new(&case.skeleton, &case.view, &u);
         let choices =
             choices(case.saturated(), &options, &tree, &mut keys, &mut vec![false; case.skeleton.statements.len()]);

@@ -3,6 +3,7 @@
 use super::memory::{args, traps};
 use super::*;
 use crate::ir::{BlockId, OpaqueEffects, Value};
+use crate::skeleton::StatementKind;
 
 /// Where the statement stands: between the first load and a branch; in one of two arms that meet before the branch; in a
 /// loop before the branch; before the first load.
@@ -14,7 +15,7 @@ enum Between {
     Before,
 }
 
-/// `first = load p; ..; if x { return load q } else if y { return load q } else { return first }`, with the statement
+/// `first = load p; ..; if x { return load p } else if y { return load p } else { return first }`, with the statement
 /// somewhere. The second loads are of another state than the first one because of a store to `r`, which nothing tells
 /// apart from `p`.
 fn guarded<'u>(u: &'u Universe, between: Between, effects: OpaqueEffects) -> (Builder<'u>, Value) {
@@ -67,22 +68,17 @@ fn guarded<'u>(u: &'u Universe, between: Between, effects: OpaqueEffects) -> (Bu
 fn may_load_before_the_branch(u: &Universe, between: Between, effects: OpaqueEffects) -> bool {
     let (b, loaded) = guarded(u, between, effects);
     let case = Case::new(&b, u);
-    let own = case.select(Method::Ilp);
-    let load = case.input(loaded);
-    let class = case.view.class_of(load);
-    let node = NodeId(case.view.node_class.iter().position(|c| *c == class).expect("a node of the load") as u32);
+    let class = case.view.class_of(case.input(loaded));
+    let node = case.view.node_class.iter().position(|c| *c == class).expect("a node of the load");
     let branch = case.skeleton.layout[case.skeleton.layout.len() - 5];
-    let mut selection = own.clone();
+    let mut selection = case.select(Method::Ilp);
     selection.defs.retain(|(_, of), _| *of != class);
-    selection.defs.insert((case.skeleton.last_segment(branch), class), crate::select::Def::Node(node));
-    for block in case.skeleton.layout.iter().filter(|block| case.skeleton.blocks[block.index()].operands.len() == 1) {
-        for site in case.skeleton.sites(*block) {
-            let value = |input: Option<InputId>| input.map(|i| case.view.class_of(i)) == Some(class);
-            if let crate::skeleton::StatementKind::Check { value: of, .. } = case.skeleton.statement(site).kind
-                && value(of)
-            {
-                selection.statements[site.index()] = StatementChoice::Drop;
-            }
+    selection.defs.insert((case.skeleton.last_segment(branch), class), Def::Node(NodeId(node as u32)));
+    for (statement, choice) in case.skeleton.statements.iter().zip(&mut selection.statements) {
+        if let StatementKind::Check { value: Some(value), .. } = statement.kind
+            && case.view.class_of(value) == class
+        {
+            *choice = StatementChoice::Drop;
         }
     }
     let wrong = case.validate(&selection);

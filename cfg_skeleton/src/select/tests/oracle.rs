@@ -114,7 +114,7 @@ fn instance<'u>(u: &'u Universe, random: &mut Random) -> Case<'u> {
 
 /// Is there anything cheaper than `bound`? `None` where the search is not finished within its steps.
 pub(super) fn cheaper(case: &Case, start: &Selection, bound: u64) -> Option<Option<Selection>> {
-    let tree = SegmentTree::new(&case.skeleton, &case.cfg, case.universe);
+    let tree = SegmentTree::new(&case.skeleton, &case.cfg);
     let checks: Vec<usize> = (0..case.skeleton.statements.len())
         .filter(|s| {
             let check = matches!(case.skeleton.statements[*s].kind, StatementKind::Check { value: Some(_), .. });

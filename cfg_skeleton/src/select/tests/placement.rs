@@ -52,7 +52,7 @@ fn changes_leave_the_uses_that_are_found_anew() {
             case.unite(x, sum);
         }
         let options = case.options(Method::Greedy);
-        let tree = SegmentTree::new(&case.skeleton, &case.cfg, case.universe);
+        let tree = SegmentTree::new(&case.skeleton, &case.cfg);
         let mut keys = CheckIdentities::new(&case.skeleton, &case.view, &u);
         let choices =
             choices(case.saturated(), &options, &tree, &mut keys, &mut vec![false; case.skeleton.statements.len()]);
@@ -84,7 +84,7 @@ fn the_nearest_is_the_last_one_that_dominates() {
     for _ in 0..100 {
         let (b, _) = program(&u, &mut random);
         let case = Case::new(&b, &u);
-        let tree = SegmentTree::new(&case.skeleton, &case.cfg, case.universe);
+        let tree = SegmentTree::new(&case.skeleton, &case.cfg);
         let blocks = case.cfg.reverse_post_order().iter();
         let all: Vec<SegmentId> = blocks.flat_map(|block| case.skeleton.segments(*block)).collect();
         let (mut standing, mut list) = (Standing::default(), vec![]);

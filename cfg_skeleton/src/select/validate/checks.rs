@@ -143,14 +143,13 @@ impl Validator<'_> {
 
     fn proved(&self, fact: &Fact, at: SegmentId, write: bool) -> bool {
         let places = self.places.get(fact).into_iter().flatten();
-        let accesses = |op| self.universe.ops.get(op).model.is_some_and(|model| model.memory().is_some());
         let access = match fact {
-            Fact::Zero(_) => false,
             Fact::Bits(..) => true,
-            Fact::Runs(Head::Op(op), ..) => accesses(*op),
-            Fact::Runs(..) => false,
+            Fact::Runs(Head::Op(op), ..) => self.universe.ops.get(*op).is_access(),
+            Fact::Zero(_) | Fact::Runs(..) => false,
         };
-        let holds = |from: SegmentId| self.flow.dominates(from, at) && (!access || self.flow.lasts(from, at));
+        let holds =
+            |from: SegmentId| self.flow.dominates(from, at) && (!access || self.skeleton.stays_accessible(from, at));
         places.into_iter().any(|(from, w)| (*w || !write) && holds(*from))
     }
 

@@ -2,8 +2,7 @@
 //! dominance algorithm", 2001).
 
 use crate::ir::BlockId;
-use crate::skeleton::{Lifetimes, SegmentId, SiteId, Skeleton};
-use rewright_typeprop::Universe;
+use crate::skeleton::{SegmentId, SiteId, Skeleton};
 
 /// Blocks that the entry reaches, and how they dominate each other.
 pub(super) struct Flow {
@@ -13,11 +12,10 @@ pub(super) struct Flow {
     /// By block: entry and exit time in a walk of the dominator tree; `None` where unreachable.
     times: Vec<Option<(u32, u32)>>,
     segment_block: Vec<BlockId>,
-    lifetimes: Lifetimes,
 }
 
 impl Flow {
-    pub(super) fn new(skeleton: &Skeleton, universe: &Universe) -> Self {
+    pub(super) fn new(skeleton: &Skeleton) -> Self {
         let n = skeleton.blocks.len();
         let entry = skeleton.layout[0];
         let (mut order, mut seen) = (vec![], vec![false; n]);
@@ -99,15 +97,7 @@ impl Flow {
                 }
             }
         }
-        let above = |i: usize| idom[i].filter(|up| *up != i).map(|up| order[up]);
-        let dominators: Vec<_> = order.iter().enumerate().map(|(i, block)| (*block, above(i))).collect();
-        let lifetimes = Lifetimes::new(skeleton, universe, &dominators);
-        Flow { order, predecessors, times, segment_block: skeleton.segment_block.clone(), lifetimes }
-    }
-
-    /// Can memory that was accessed in the first segment, which dominates the second one, be accessed there, too?
-    pub(super) fn lasts(&self, from: SegmentId, to: SegmentId) -> bool {
-        self.lifetimes.last(from, to)
+        Flow { order, predecessors, times, segment_block: skeleton.segment_block.clone() }
     }
 
     pub(super) fn reachable(&self) -> Vec<BlockId> {

@@ -40,8 +40,7 @@ impl Validator<'_> {
         {
             return false;
         }
-        let is_access = |model: Option<Model>| model.and_then(|m| m.memory()).is_some();
-        match (is_access(op.model), is_access(was.model)) {
+        match (op.is_access(), was.is_access()) {
             (true, true) => self.runs(node).is_some() && self.runs(node) == self.runs(original),
             (false, false) => !may_trap && !ours.traps,
             (true, false) | (false, true) => false,

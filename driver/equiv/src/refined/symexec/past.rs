@@ -1,22 +1,22 @@
-//! What has happened on the ways to a block.
+//! The calls made on the paths to a block, and the conditions that hold on all of them.
 
 use super::SymbolicExecutor;
 use rewright_smt::Expr;
 use rustc_hash::FxHashSet;
 
-/// What has happened on all ways to a place.
+/// The state of calls and conditions at a place.
 #[derive(Clone)]
 pub(super) struct Past {
-    /// How many calls that somebody may notice.
+    /// How many calls with observable effects.
     pub(super) calls: Expr,
     /// Which ones.
     pub(super) trace: Expr,
-    /// When the places on all these ways are reached.
+    /// The conditions under which the blocks that are on all paths to it are reached.
     pub(super) reached: FxHashSet<Expr>,
 }
 
 impl SymbolicExecutor<'_> {
-    /// Begins a block: when it is reached, and what has happened before.
+    /// Begins a block: the condition under which it is reached, and the state in which paths meet.
     pub(super) fn enter(&mut self, at: usize) {
         let edges: Vec<_> = self.edges.iter().filter(|(_, to, _)| *to == at).copied().collect();
         let into: Vec<Expr> = edges.iter().map(|(_, _, when)| *when).collect();
