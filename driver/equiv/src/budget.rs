@@ -45,9 +45,9 @@ impl Budget {
         Budget { each, function: 0, file: each.saturating_mul(FUNCTIONS) }
     }
 
-    /// Another function begins.
-    pub(super) fn begin(&mut self) {
-        self.function = self.each;
+    /// Another function begins, which may take one of so many shares.
+    pub(super) fn begin(&mut self, shares: u64) {
+        self.function = self.each.div_ceil(shares);
     }
 
     /// So many steps more, for this function and the file.
@@ -107,7 +107,7 @@ mod tests {
         let mut budget = Budget::new(1000);
         let counted = |steps| Spent { steps: Some(steps), time: Duration::ZERO };
         for _ in 0..19 {
-            budget.begin();
+            budget.begin(1);
             assert_eq!(budget.limit().map(|limit| limit.steps), Ok(1000));
             budget.charge(counted(400));
             assert_eq!(budget.limit().map(|limit| limit.steps), Ok(600));
@@ -115,18 +115,18 @@ mod tests {
             budget.charge(counted(620));
             assert_eq!(refusal(&budget), "solver, 1000 steps for this function are spent");
         }
-        budget.begin();
+        budget.begin(1);
         assert_eq!(budget.limit().map(|limit| limit.steps), Ok(620));
         budget.charge(counted(620));
         assert_eq!(refusal(&budget), "solver, 20000 steps for this file are spent");
-        budget.begin();
+        budget.begin(1);
         assert_eq!(refusal(&budget), "solver, 20000 steps for this file are spent");
     }
 
     #[test]
     fn any_number_is_a_budget() {
         let mut budget = Budget::new(u64::MAX);
-        budget.begin();
+        budget.begin(1);
         assert_eq!(budget.limit().map(|limit| limit.steps), Ok(u32::MAX.into()));
         assert_eq!(refusal(&Budget::new(0)), "solver, 0 steps for this file are spent");
     }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn terms_are_charged() {
         let mut budget = Budget::new(1000);
-        budget.begin();
+        budget.begin(1);
         budget.charge_terms(100);
         assert_eq!(budget.limit().map(|limit| limit.steps), Ok(600));
         budget.charge_terms(usize::MAX);
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn time_is_charged_where_steps_are_not_counted() {
         let mut budget = Budget::new(2 * PER_SECOND);
-        budget.begin();
+        budget.begin(1);
         budget.charge(Spent { steps: None, time: Duration::from_millis(500) });
         assert_eq!(budget.limit().map(|limit| limit.steps), Ok(3 * PER_SECOND / 2));
         budget.charge(Spent { steps: None, time: Duration::from_millis(1500) });

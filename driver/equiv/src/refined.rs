@@ -47,6 +47,9 @@ use symexec::{Choosing, Keys, Likeness, Start, behaviour};
 /// What the solver may do for a function, in its own steps, if nobody says.
 pub(super) const STEPS: u64 = 20_000_000;
 
+/// Parts of the steps that a function may take, one round after the other.
+const SHARES: [u64; 2] = [10, 1];
+
 /// Steps for a question in which nothing is known of what is hard.
 const OPAQUE_STEPS: u64 = 5_000_000;
 
@@ -120,21 +123,26 @@ pub(super) fn compare(files: &Files<'_>, config: &Config) -> io::Result<Vec<Deci
     }
 }
 
+/// Decides all pairs: first with a part of the steps for each, so that a few that are hard leave enough for all others.
 fn decide(files: &Files<'_>, solver: &mut Solver, budget: &mut Budget) -> io::Result<Vec<Decided>> {
-    let mut all = vec![];
-    for pair in 0..files.pairs.len() {
-        let versions = files.versions(pair);
-        let mut decided = Decided::default();
-        match prepared(versions) {
-            Err(reason) => decided.seen.not_compared(reason),
-            Ok(bodies) => {
-                let keys = Keys::new(versions, &bodies);
-                budget.begin();
-                Pair { versions, bodies, keys }.decide(solver, budget, &mut decided)?;
+    let mut all: Vec<Decided> = files.pairs.iter().map(|_| Decided::default()).collect();
+    let mut open: Vec<usize> = (0..files.pairs.len()).collect();
+    for share in SHARES {
+        for pair in std::mem::take(&mut open) {
+            let versions = files.versions(pair);
+            let mut decided = Decided::default();
+            match prepared(versions) {
+                Err(reason) => decided.seen.not_compared(reason),
+                Ok(bodies) => {
+                    let keys = Keys::new(versions, &bodies);
+                    budget.begin(share);
+                    Pair { versions, bodies, keys }.decide(solver, budget, &mut decided)?;
+                    open.extend((!decided.proved && budget.spent().is_some()).then_some(pair));
+                }
             }
+            solver.forget();
+            all[pair] = decided;
         }
-        solver.forget();
-        all.push(decided);
     }
     Ok(all)
 }

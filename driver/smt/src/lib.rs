@@ -26,5 +26,5 @@ pub use address::Address;
 pub use expr::{Expr, Format, Sort};
 pub use float::Accepts;
 pub use meaning::{Meaning, accepts, meaning};
-pub use memory::{given, load, read, same, store, store_when, written};
+pub use memory::{given, load, may_differ, read, same, store, store_when, written};
 pub use script::{Asserted, Read, Script};

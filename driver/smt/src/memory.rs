@@ -146,6 +146,38 @@ pub fn written(s: &Script, mut memory: Expr) -> (Vec<Address>, Expr) {
     }
 }
 
+/// Where two memories may hold other bytes, if others have left the same in both: where either has been written to since
+/// they were one memory. A byte elsewhere that is the same as one of these is compared there.
+pub fn may_differ(s: &Script, left: Expr, right: Expr) -> Vec<Address> {
+    let [left, right] = [left, right].map(|memory| states(s, memory));
+    let common = right.iter().find(|(memory, _)| left.iter().any(|(other, _)| other == memory));
+    let since = |states: &[State]| -> Vec<State> {
+        states.iter().take_while(|(memory, _)| common.is_none_or(|(common, _)| common != memory)).cloned().collect()
+    };
+    let mut changes = [since(&left), since(&right)].concat();
+    // What others leave may be anywhere.
+    if changes.iter().any(|(_, written)| written.is_none()) {
+        changes = [left, right].concat();
+    }
+    changes.into_iter().filter_map(|(_, written)| written).collect()
+}
+
+/// A memory, and where it has been written to, if that is what has been done to it last.
+type State = (u32, Option<Address>);
+
+/// A memory and all before it.
+fn states(s: &Script, memory: Expr) -> Vec<State> {
+    let (mut states, mut memory) = (vec![], memory.id);
+    loop {
+        let written = s.writes.get(&memory);
+        states.push((memory, written.map(|(_, address, _)| address.clone())));
+        memory = match (written, s.given.get(&memory)) {
+            (Some((before, ..)), _) | (None, Some((before, ..))) => before.id,
+            (None, None) => return states,
+        };
+    }
+}
+
 /// Memory after others could write to it, if they were given it: nobody knows what it holds, but that equal times leave
 /// equal bytes.
 pub fn given(s: &mut Script, memory: Expr, when: Expr, time: Expr) -> Expr {

@@ -45,7 +45,7 @@ impl Solving {
 
     /// Another function begins.
     pub(super) fn begin(&mut self) {
-        self.budget.begin();
+        self.budget.begin(1);
     }
 
     /// So many steps more for this function.

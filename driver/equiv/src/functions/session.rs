@@ -29,7 +29,7 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     /// Another function begins.
     pub(super) fn new(solver: &'a mut Solver, budget: &'a mut Budget) -> Session<'a> {
-        budget.begin();
+        budget.begin(1);
         Session { solver, budget }
     }
 

@@ -139,7 +139,7 @@ impl Prover {
             return Ok(answer.clone());
         }
         self.asked += 1;
-        self.budget.begin();
+        self.budget.begin(1);
         let limit = self.budget.limit().map_err(|spent| spent.to_string())?;
         let command = &self.command;
         let solver = match &mut self.solver {

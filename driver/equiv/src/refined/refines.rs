@@ -6,10 +6,13 @@ use super::symexec::{Access, Behaviour, Kind, Memory, Object, apart, within};
 use crate::not_modelled::NotModelled;
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Expr, Script, Sort};
+use rustc_hash::FxHashSet;
 
 /// When the second version does what the first one may do, and whether it accesses anything that may not be there.
 pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Result<(Expr, bool), NotModelled> {
-    let mut undefined = vec![new.undefined];
+    // Where a condition makes both undefined, there is nothing to show.
+    let shared: FxHashSet<Expr> = old.undefined_when.iter().copied().collect();
+    let mut undefined: Vec<Expr> = new.undefined_when.iter().filter(|when| !shared.contains(when)).copied().collect();
     let mut uncovered = false;
     for access in &new.accesses {
         fits(s)?;
@@ -124,6 +127,9 @@ fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &Without<'_
             addresses.push(address);
         }
     }
+    let chains = [[old.bits, new.bits], [old.poison_memory, new.poison_memory], [old.origins, new.origins]];
+    let differ = chains.map(|[was, is]| smt::may_differ(s, was, is)).concat();
+    addresses.retain(|address| differ.contains(address));
     addresses.retain(|address| !without.slots.iter().any(|slot| address.is_from(*slot)));
     let mut same = vec![];
     for address in &addresses {
@@ -147,6 +153,9 @@ fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &Without<'_
 
 /// What was poison may be anything.
 fn value_refines(s: &mut Script, was_poison: Expr, is_poison: Expr, equal: Expr) -> Expr {
+    if equal == Expr::TRUE && was_poison == is_poison {
+        return Expr::TRUE;
+    }
     let defined = s.not(is_poison);
     let kept = s.and(&[defined, equal]);
     s.or(&[was_poison, kept])

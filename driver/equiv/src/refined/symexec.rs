@@ -146,6 +146,8 @@ pub(super) struct SymbolicExecutor<'a> {
     choices: Vec<Expr>,
     assumed: BTreeSet<&'static str>,
     undefined_matters: bool,
+    /// It has chosen something.
+    chooses: bool,
     arrived: Vec<Arrived>,
     /// It does not begin at the entry.
     inside: bool,
@@ -235,6 +237,7 @@ pub(super) fn behaviour<'a>(
         choices: vec![],
         assumed: BTreeSet::new(),
         undefined_matters: false,
+        chooses: false,
         arrived: vec![],
         inside: !start.is_entry(),
         acyclic: start.is_entry() && start.arrivals.is_empty(),
@@ -254,10 +257,10 @@ pub(super) fn behaviour<'a>(
         side.arrive(start, block)?;
     }
     side.s.assumed.clear();
-    let undefined = side.s.or(&side.undefined);
+    let undefined_when = std::mem::take(&mut side.undefined);
+    let undefined = side.s.or(&undefined_when);
     let returns = side.s.or(&side.returns);
     let facts = side.s.and(&side.facts);
-    let chooses = !side.uses.is_empty();
     let result = side.scalars(&version.definition.result)?;
     let SymbolicExecutor {
         returned,
@@ -270,6 +273,7 @@ pub(super) fn behaviour<'a>(
         choices,
         assumed,
         undefined_matters,
+        chooses,
         arrived,
         chosen,
         computing,
@@ -277,6 +281,7 @@ pub(super) fn behaviour<'a>(
     } = side;
     Ok(Behaviour {
         undefined,
+        undefined_when,
         returned,
         result,
         memory,

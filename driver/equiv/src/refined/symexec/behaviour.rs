@@ -41,6 +41,8 @@ pub(in super::super) struct Access {
 /// What a version does.
 pub(in super::super) struct Behaviour {
     pub(in super::super) undefined: Expr,
+    /// Each of the conditions under which it is undefined.
+    pub(in super::super) undefined_when: Vec<Expr>,
     pub(in super::super) returned: Option<Whole>,
     /// The types of the lanes of what it returns.
     pub(in super::super) result: Vec<Type>,

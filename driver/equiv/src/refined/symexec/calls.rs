@@ -20,7 +20,7 @@ use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Expr, Sort};
 
 /// Calls of a version: each is compared with each of the other one's.
-const MOST: usize = 24;
+const MOST: usize = 60;
 
 /// Is it an intrinsic that only computes? Which of these are known is said where they are computed.
 pub(in super::super) fn is_arithmetic(callee: Option<&str>) -> bool {

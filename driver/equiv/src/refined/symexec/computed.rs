@@ -128,10 +128,7 @@ impl<'a> SymbolicExecutor<'a> {
     /// Where control may come from, and when.
     fn arrivals(&mut self, at: usize) -> Vec<(usize, Expr)> {
         let mut arrivals: Vec<(usize, Expr)> = vec![];
-        for (from, to, when) in self.edges.clone() {
-            if to != at {
-                continue;
-            }
+        for (from, _, when) in self.edges_into(at) {
             match arrivals.iter_mut().find(|(other, _)| *other == from) {
                 Some((_, known)) => *known = self.s.or(&[*known, when]),
                 None => arrivals.push((from, when)),

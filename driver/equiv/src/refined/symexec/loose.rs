@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// Ways to choose that are tried to see that a version is undefined.
 const MOST_CONTEXTS: usize = 8;
 
+/// What computes what is decided.
+const DECIDED: &str = "what is decided";
+
 /// Which bits of what is `undef` a use sees.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UndefBits {
@@ -100,9 +103,8 @@ impl SymbolicExecutor<'_> {
             }
             _ => {
                 // Two uses may differ if one may differ from the plain bits. One that is poison is worse.
-                let n = self.another("decided");
                 let plain = self.by_bits(operand, UndefBits::Plain)?;
-                let mut others = self.sample(operand, "decided", n, 1)?;
+                let mut others = vec![self.decided(operand)?];
                 if self.choosing.is_first() {
                     others.push(self.by_bits(operand, UndefBits::Other)?);
                     let contexts = self.contexts;
@@ -119,6 +121,16 @@ impl SymbolicExecutor<'_> {
         };
         self.undefined(at, poison_memory);
         self.by_bits(operand, UndefBits::Plain)
+    }
+
+    /// A value with choices that are the same wherever something is decided: that one decision may come out in another
+    /// way is shown by some choices, and the other decisions need none of their own.
+    fn decided(&mut self, operand: &Operand) -> Terms<Value> {
+        self.uses.retain(|key, _| !key.ends_with(&format!(" in {DECIDED}")));
+        let outer = std::mem::replace(&mut self.within, DECIDED.into());
+        let value = self.operand(operand);
+        self.within = outer;
+        value
     }
 
     /// A value with the choices that the other version makes first of all in computing something.
@@ -219,7 +231,7 @@ impl SymbolicExecutor<'_> {
                 let here = self.s.equal(address, other.address);
                 choice = self.s.choose(here, other.choice, choice);
             }
-        } else {
+        } else if !self.chosen.iter().any(|c| (c.address, c.memory, &c.which) == (address, memory, &which)) {
             self.chosen.push(Chosen { address, memory, which, choice });
         }
         choice
@@ -229,6 +241,7 @@ impl SymbolicExecutor<'_> {
     pub(super) fn choice(&mut self, what: &str, width: u32) -> Expr {
         let uses = self.uses.entry(use_key(what, width, &self.within)).or_default();
         *uses += 1;
+        self.chooses = true;
         let uses = *uses;
         let name = |n: usize, within: &str| format!("use {n} of {}", use_key(what, width, within));
         let name = match self.choosing {

@@ -18,7 +18,7 @@ pub(super) struct Past {
 impl SymbolicExecutor<'_> {
     /// Begins a block: the condition under which it is reached, and the state in which paths meet.
     pub(super) fn enter(&mut self, at: usize) {
-        let edges: Vec<_> = self.edges.iter().filter(|(_, to, _)| *to == at).copied().collect();
+        let edges = self.edges_into(at);
         let into: Vec<Expr> = edges.iter().map(|(_, _, when)| *when).collect();
         let reached = if at == 0 { Expr::TRUE } else { self.s.or(&into) };
         self.reached[at] = reached;
@@ -33,6 +33,13 @@ impl SymbolicExecutor<'_> {
             self.past[at] = past;
         }
         self.assume_reached(at);
+    }
+
+    /// Edges to a block, in an order that does not depend on which block comes first: what both versions have is one term.
+    pub(super) fn edges_into(&self, at: usize) -> Vec<(usize, usize, Expr)> {
+        let mut edges: Vec<_> = self.edges.iter().filter(|(_, to, _)| *to == at).copied().collect();
+        edges.sort_by_key(|(_, _, when)| *when);
+        edges
     }
 
     /// Notes that what follows in a block matters only where it is reached.
