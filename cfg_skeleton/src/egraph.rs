@@ -75,6 +75,19 @@ impl<C: PartialEq> Node<C> {
     }
 }
 
+impl<C: Ord> Node<C> {
+    /// The one of two nodes that differ in the order of operands where that does not matter.
+    pub(crate) fn in_order(mut self, universe: &Universe) -> Self {
+        if let (Head::Op(op), [a, b, ..]) = (self.head, &mut self.children[..])
+            && universe.ops.get(op).laws.commutative
+            && *b < *a
+        {
+            std::mem::swap(a, b);
+        }
+        self
+    }
+}
+
 impl<C> Node<C> {
     /// The type of what it computes; `None` for states, tuples and copies, and where nobody has interned the type.
     pub fn ty(&self, universe: &Universe) -> Option<Ty> {
@@ -149,15 +162,6 @@ impl EGraphInput {
 
     /// The nodes of a view that are these, in any order of operands where that does not matter.
     pub fn nodes_in(&self, view: &EGraphView, universe: &Universe) -> BTreeSet<NodeId> {
-        let in_order = |mut node: Node<ClassId>| {
-            if let (Head::Op(op), [a, b, ..]) = (node.head, &mut node.children[..])
-                && universe.ops.get(op).laws.commutative
-                && *b < *a
-            {
-                std::mem::swap(a, b);
-            }
-            node
-        };
         let equations = self.equations.iter().map(|(_, node)| node);
         let own: FxHashSet<Node<ClassId>> = self
             .nodes
@@ -165,11 +169,11 @@ impl EGraphInput {
             .chain(equations)
             .map(|node| {
                 let children = node.children.iter().map(|child| view.class_of(*child)).collect();
-                in_order(Node { head: node.head, types: node.types.clone(), children })
+                Node { head: node.head, types: node.types.clone(), children }.in_order(universe)
             })
             .collect();
         let numbered = (0..view.nodes.len() as u32).map(NodeId);
-        numbered.filter(|id| own.contains(&in_order(view.node(*id).clone()))).collect()
+        numbered.filter(|id| own.contains(&view.node(*id).clone().in_order(universe))).collect()
     }
 
     /// The e-graph as no rule has seen it: equal nodes are one, nothing else is equal.

@@ -25,6 +25,7 @@ mod promote;
 mod roles;
 mod scoped_facts;
 mod shortcut;
+mod threads;
 pub mod variance;
 
 pub use arms::{merges, past_arms};
@@ -37,6 +38,7 @@ pub use hoist::{Hoist, apply_hoists, hoists};
 pub use promote::{Promotion, apply_promotion, promotion};
 pub use scoped_facts::KnownAtEnds;
 pub use shortcut::{Obstacle, Shortcut, shortcut, simple_loops};
+pub use threads::{Threads, apply_threads, threads};
 
 use crate::egraph::{EGraphInput, InputId, Stays};
 use crate::ir::{BlockId, EdgeArg, InstId, RegionId, Value, id};

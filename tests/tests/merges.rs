@@ -104,6 +104,21 @@ fn wrong_rules_about_merges_are_found() {
     }
 }
 
+/// What loops carry is taken to be as little as possible until something else arrives; what a block decides is decided by
+/// the edges into it. Neither wants a pack.
+#[test]
+fn what_arrives_decides() {
+    let case = Case::with(&["std"], "merges/carried.clif");
+    case.becomes("alike", "return");
+    case.becomes("constant", "jump | iadd icmp brif | iadd return");
+    case.becomes("unset", "jump | iadd icmp brif | return");
+    case.becomes("set", "jump | brif | call jump | iadd icmp brif | return");
+    case.becomes("counter", "jump | icmp brif | bxor iadd iadd jump | return");
+    case.becomes("chosen", "brif | imul return | return");
+    case.becomes("again", "icmp brif | iadd popcnt return | imul bnot return");
+    case.becomes("some", "brif | brif | brif | imul return | return");
+}
+
 #[test]
 fn loads_behind_stores_in_both_arms_are_what_was_stored() {
     let case = arms();

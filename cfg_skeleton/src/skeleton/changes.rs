@@ -357,7 +357,7 @@ pub fn apply(f: &Function, changes: &[Change]) -> Function {
     out
 }
 
-fn reachable(f: &Function) -> Vec<bool> {
+pub(super) fn reachable(f: &Function) -> Vec<bool> {
     let mut reached = vec![false; f.blocks.len()];
     let mut work = vec![f.entry()];
     while let Some(block) = work.pop() {

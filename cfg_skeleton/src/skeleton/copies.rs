@@ -134,7 +134,8 @@ pub(super) fn add(out: &mut Function, copies: &[Copied]) -> (Vec<InstId>, Vec<Op
     (insts, made)
 }
 
-fn is_computed_anywhere(kind: &InstKind, universe: &Universe) -> bool {
+/// May an instruction be executed anywhere, and not at all?
+pub(super) fn is_computed_anywhere(kind: &InstKind, universe: &Universe) -> bool {
     match kind {
         InstKind::Const(_) => true,
         InstKind::Op { op, access: None, .. } => {

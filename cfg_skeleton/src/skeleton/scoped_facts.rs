@@ -1,8 +1,8 @@
 //! Tests and values that are decided by what is known where they stand: ranges and bits of integers, and which are less
 //! than which.
 //!
-//! What is known everywhere comes from the e-graph's nodes and from what arrives at parameters of blocks
-//! ([`crate::egraph::known`]). In a block holds besides, how a branch came out that has led there, that checks have not
+//! What is known everywhere comes from the e-graph's nodes ([`crate::egraph::known`]) and from what arrives at parameters
+//! of blocks ([`arriving`]). In a block holds besides, how a branch came out that has led there, that checks have not
 //! trapped which stand before, and so on up the dominator tree ([`scope`]).
 //!
 //! A condition that varies in a loop says something of one iteration. A block that the place of its test dominates, and
@@ -11,22 +11,21 @@
 //!
 //! **Invariant**: what decides a check was tested strictly before it, so no two checks go because of each other.
 
+mod arriving;
 mod integers;
 mod order;
 mod scope;
 
-use super::branch_facts::fact;
 use super::variance::Variance;
-use super::{CheckKey, SiteId, SkeletonArg, StatementKind};
+use super::{CheckKey, SiteId, StatementKind};
 use crate::Saturated;
-use crate::egraph::known::{Computes, IntTerm, terms};
 use crate::egraph::{ClassId, InputId};
-use crate::ir::{BlockId, InstId, InstKind, Terminator, Value};
+use crate::ir::{BlockId, EdgeId, InstId, InstKind, Terminator, Value};
+use arriving::Arriving;
 use integers::Integers;
 use rewright_typeprop::{Known, Model, Repr};
 use rustc_hash::FxHashMap;
-use scope::Scope;
-use smallvec::SmallVec;
+pub(super) use scope::Scope;
 use std::rc::Rc;
 
 /// How many blocks up the dominator tree conditions are looked for where a loop begins or ends.
@@ -43,6 +42,8 @@ pub(super) struct Decisions {
     pub(super) checks: FxHashMap<SiteId, bool>,
     /// Values of pure instructions, in canonical form.
     pub(super) values: FxHashMap<InstId, i64>,
+    /// Parameters of blocks, by block and position, in canonical form.
+    pub(super) params: FxHashMap<(BlockId, u32), i64>,
 }
 
 /// What is known on the way into a block, or past a check.
@@ -74,59 +75,79 @@ impl KnownAtEnds {
     pub fn known(&self, block: BlockId, class: ClassId) -> Option<Known> {
         self.0.get(&block)?.known(class)
     }
+
+    /// What holds when an edge is taken.
+    pub(super) fn on_edge(&self, given: Saturated, edge: EdgeId) -> Option<Scope> {
+        self.0.get(&edge.from).map(|end| behind(given, edge, end))
+    }
+}
+
+/// What holds when an edge is taken, from what holds at the end of its block.
+fn behind(given: Saturated, edge: EdgeId, end: &Scope) -> Scope {
+    let mut scope = end.clone();
+    if let Some(assumption) = tells(given, edge) {
+        scope.hold(assumption);
+    }
+    scope
+}
+
+/// What it tells that an edge is taken.
+fn tells(given: Saturated, edge: EdgeId) -> Option<Assumption> {
+    let Saturated { function: f, universe, skeleton, view, .. } = given;
+    let class = |value: Value| skeleton.value_input[value.index()].map(|input| view.class_of(input));
+    match &f.block(edge.from).term {
+        Terminator::Branch { cond, .. } => Some(Assumption::Condition(class(*cond)?, edge.slot == 0)),
+        Terminator::Switch { index, targets, .. } if (edge.slot as usize) < targets.len() => {
+            let scalar = universe.types.scalar(f.ty(*index))?;
+            Some(Assumption::Constant(class(*index)?, scalar.canonical(edge.slot.into())))
+        }
+        _ => None,
+    }
 }
 
 /// Goes through all blocks; gives what holds at the end of each.
 fn walk(given: Saturated, decisions: &mut Decisions) -> FxHashMap<BlockId, Scope> {
-    let integers = Rc::new(Integers::new(given.view.classes.len(), integer_terms(given)));
     let has_loops = given.cfg.loop_count() > 0;
     let variance = has_loops.then(|| Variance::new(given.cfg, given.skeleton, given.view));
-    let mut decider = Decider { given, integers, variance, ends: FxHashMap::default() };
-    for block in given.cfg.reverse_post_order() {
-        decider.block(*block, decisions);
-    }
+    let arriving = Arriving::new(given);
+    let integers = arriving.settled(|integers| Decider::new(given, integers, variance.as_ref()));
+    decisions.params = arriving.constants(&integers);
+    let mut decider = Decider::new(given, integers, variance.as_ref());
+    decider.blocks(Some(decisions));
     decider.ends
-}
-
-/// The nodes of integers, and what arrives at parameters of blocks.
-fn integer_terms(given: Saturated) -> Vec<IntTerm> {
-    let Saturated { function: f, universe, skeleton: s, view, .. } = given;
-    let mut found = terms(view, universe);
-    let mut arriving: FxHashMap<(BlockId, usize), Option<SmallVec<[usize; 3]>>> = FxHashMap::default();
-    for edge in s.layout.iter().flat_map(|block| &s.blocks[block.index()].edges) {
-        for (index, arg) in edge.args.iter().enumerate() {
-            let known = arriving.entry((edge.target, index)).or_insert_with(|| Some(SmallVec::new()));
-            match (arg, &mut *known) {
-                (SkeletonArg::Node(input), Some(classes)) => classes.push(view.class_of(*input).index()),
-                _ => *known = None,
-            }
-        }
-    }
-    for block in s.layout.iter().filter(|block| **block != f.entry()) {
-        for (index, value) in f.block(*block).params.iter().enumerate() {
-            let Some(scalar) = universe.types.scalar(f.ty(*value)).filter(|scalar| scalar.is_int()) else { continue };
-            let Some(Some(children)) = arriving.remove(&(*block, index)) else { continue };
-            let class = view.class_of(s.blocks[block.index()].params[index]).index();
-            found.push(IntTerm { class, bits: scalar.bits(), computes: Computes::OneOf, children });
-        }
-    }
-    found
 }
 
 struct Decider<'a> {
     given: Saturated<'a>,
     integers: Rc<Integers>,
     /// Where the function has loops.
-    variance: Option<Variance>,
+    variance: Option<&'a Variance>,
     /// By block: what holds at its end.
     ends: FxHashMap<BlockId, Scope>,
 }
 
-impl Decider<'_> {
-    /// Decides what stands in a block, in order.
-    fn block(&mut self, block: BlockId, decisions: &mut Decisions) {
+impl<'a> Decider<'a> {
+    fn new(given: Saturated<'a>, integers: Rc<Integers>, variance: Option<&'a Variance>) -> Self {
+        Decider { given, integers, variance, ends: FxHashMap::default() }
+    }
+
+    /// Goes through all blocks.
+    fn blocks(&mut self, mut decisions: Option<&mut Decisions>) {
+        for block in self.given.cfg.reverse_post_order() {
+            self.block(*block, decisions.as_deref_mut());
+        }
+    }
+
+    /// Notes what holds at the end of a block, and decides what stands in it, in order, if that is asked for.
+    fn block(&mut self, block: BlockId, decisions: Option<&mut Decisions>) {
         let Saturated { function: f, skeleton: s, view, .. } = self.given;
         let mut scope = self.beginning(block);
+        let Some(decisions) = decisions else {
+            let conditions = s.sites(block).filter_map(|site| self.condition(site));
+            conditions.for_each(|(condition, _)| scope.assume(condition, false));
+            self.ends.insert(block, scope);
+            return;
+        };
         let mut sites = s.sites(block).peekable();
         for inst in &f.block(block).insts {
             decisions.values.extend(self.value(&scope, *inst).map(|constant| (*inst, constant)));
@@ -181,30 +202,20 @@ impl Decider<'_> {
     /// loop in which it varies.
     fn assume(&self, scope: &mut Scope, assumption: Assumption, at: BlockId, here: BlockId) {
         let (Assumption::Condition(class, _) | Assumption::Constant(class, _)) = assumption;
-        if let Some(variance) = &self.variance {
+        if let Some(variance) = self.variance {
             let cfg = self.given.cfg;
             let in_both = |l: &_| cfg.loop_contains(*l, at) && cfg.loop_contains(*l, here);
             if !variance.loops(class).is_some_and(|loops| loops.iter().all(in_both)) {
                 return;
             }
         }
-        match assumption {
-            Assumption::Condition(class, holds) => scope.assume(class, holds),
-            Assumption::Constant(class, constant) => scope.assume_constant(class, constant),
-        }
+        scope.hold(assumption);
     }
 
     /// What the only way into a block tells.
     fn way_in(&self, block: BlockId) -> Option<Assumption> {
-        let Saturated { function: f, cfg, universe, .. } = self.given;
-        if let Some(fact) = fact(f, cfg, block) {
-            return Some(Assumption::Condition(self.class(fact.condition)?, fact.holds));
-        }
-        let [edge] = cfg.predecessors(block) else { return None };
-        let Terminator::Switch { index, targets, .. } = &f.block(edge.from).term else { return None };
-        let is_case = (edge.slot as usize) < targets.len();
-        let scalar = universe.types.scalar(f.ty(*index))?;
-        is_case.then_some(Assumption::Constant(self.class(*index)?, scalar.canonical(edge.slot.into())))
+        let [edge] = self.given.cfg.predecessors(block) else { return None };
+        tells(self.given, *edge)
     }
 
     fn class(&self, value: Value) -> Option<ClassId> {

@@ -144,6 +144,30 @@ impl Known {
         }
     }
 
+    /// A set that has few larger ones: bounds that the other one moves are given up, and bits but the lowest ones that
+    /// both know.
+    #[must_use]
+    pub fn widened(self, other: Known) -> Known {
+        let (joined, top) = (self.join(other), Known::top(self.bits));
+        let low = match (joined.zeros | joined.ones).trailing_ones() {
+            64 => u64::MAX,
+            known => (1 << known) - 1,
+        };
+        fn bound<T>(moved: bool, old: T, open: T) -> T {
+            if moved { open } else { old }
+        }
+        let unsigned = (
+            bound(joined.unsigned.0 < self.unsigned.0, self.unsigned.0, top.unsigned.0),
+            bound(joined.unsigned.1 > self.unsigned.1, self.unsigned.1, top.unsigned.1),
+        );
+        let signed = (
+            bound(joined.signed.0 < self.signed.0, self.signed.0, top.signed.0),
+            bound(joined.signed.1 > self.signed.1, self.signed.1, top.signed.1),
+        );
+        let wide = Known { zeros: joined.zeros & low, ones: joined.ones & low, unsigned, signed, ..top };
+        wide.reduced().unwrap_or(top)
+    }
+
     /// Each part narrowed by the others; `None` where that leaves nothing.
     fn reduced(mut self) -> Option<Known> {
         let (all, sign) = (mask(self.bits), 1u64 << (self.bits - 1));

@@ -1,10 +1,11 @@
 //! Block parameters that equal something else.
 //!
-//! Optimistic, in two steps. First, parameters of one block are taken to be equal until their arguments differ
-//! along some edge, where arguments are compared up to congruence under that very assumption: partition refinement
-//! (Alpern, Wegman, Zadeck, "Detecting Equality of Variables in Programs", POPL 1988), restarted after each split.
-//! Then a parameter is taken to be a copy of the one thing that arrives on all its edges, itself aside: a fixed
-//! point from above, so that cycles of parameters collapse, too.
+//! Optimistic, in two steps. First, parameters of one block are taken to be equal until their arguments differ along
+//! some edge, where arguments are compared under that very assumption, up to congruence and the order of operands that
+//! commute: partition refinement (Alpern, Wegman, Zadeck, "Detecting Equality of Variables in Programs", POPL 1988),
+//! restarted after each split. Then a parameter is taken to be a copy of the one thing that arrives on all its edges,
+//! itself aside: a fixed point from above, so that cycles of parameters collapse, too. Which ones are constants because
+//! of what loops carry, [`crate::skeleton::scoped_facts`] says.
 //!
 //! Two parameters of one block belong to the same iteration of all loops around it, and so do their arguments; that
 //! is why equal classes mean equal values here. Where rules have found already that a parameter equals what arrives on an
@@ -49,9 +50,10 @@ pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
     }
     let mut found = vec![];
     let constant = |class: ClassId| reader.view.class(class).constant;
+    let decided = |p: &Param| reader.decisions.params.get(&(p.block, p.index)).copied();
     let open: Vec<&Param> = params
         .iter()
-        .filter(|p| match constant(p.class) {
+        .filter(|p| match constant(p.class).or_else(|| decided(p)) {
             Some(constant) => {
                 found.push(Change::Constant { block: p.block, index: p.index, constant });
                 false
@@ -324,7 +326,7 @@ impl Congruence {
             for child in &node.children {
                 self.parents[child.index()].push(NodeId(i as u32));
             }
-            self.known.insert(node.clone(), view.node_class[i]);
+            self.known.entry(node.clone().in_order(reader.universe)).or_insert(view.node_class[i]);
         }
     }
 
@@ -354,7 +356,7 @@ impl Congruence {
                     *child = self.find(*child);
                 }
                 let class = reader.view.node_class[id.index()];
-                if let Some(other) = self.known.insert(node, class) {
+                if let Some(other) = self.known.insert(node.in_order(reader.universe), class) {
                     work.push((class, other));
                 }
             }

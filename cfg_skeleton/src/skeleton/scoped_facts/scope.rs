@@ -1,5 +1,6 @@
 //! What holds at a place: conditions that were tested on the way there, and what follows from them.
 
+use super::Assumption;
 use super::integers::Integers;
 use super::order::{Order, Sign};
 use crate::egraph::ClassId;
@@ -19,7 +20,7 @@ const MAX_CONDITIONS: u32 = 32;
 
 /// What holds at a place.
 #[derive(Clone)]
-pub(super) struct Scope {
+pub(in super::super) struct Scope {
     integers: Rc<Integers>,
     /// By class: what is known here, where that is more than everywhere.
     here: FxHashMap<usize, Known>,
@@ -42,7 +43,7 @@ impl Scope {
     }
 
     /// Whether a condition is other than zero, if that is known.
-    pub(super) fn decides(&self, condition: ClassId) -> Option<bool> {
+    pub(in super::super) fn decides(&self, condition: ClassId) -> Option<bool> {
         let known = self.known(condition)?;
         match (known.allows(0), known.single()) {
             (false, _) => Some(true),
@@ -57,7 +58,7 @@ impl Scope {
     }
 
     /// What is known of a class here.
-    pub(super) fn known(&self, class: ClassId) -> Option<Known> {
+    pub(in super::super) fn known(&self, class: ClassId) -> Option<Known> {
         self.of(class.index())
     }
 
@@ -88,8 +89,16 @@ impl Scope {
         Some(known)
     }
 
+    /// From here on this holds.
+    pub(super) fn hold(&mut self, assumption: Assumption) {
+        match assumption {
+            Assumption::Condition(class, holds) => self.assume(class, holds),
+            Assumption::Constant(class, constant) => self.assume_constant(class, constant),
+        }
+    }
+
     /// From here on a class is this constant.
-    pub(super) fn assume_constant(&mut self, class: ClassId, constant: i64) {
+    fn assume_constant(&mut self, class: ClassId, constant: i64) {
         if let Some(known) = self.known(class) {
             self.narrow(class.index(), Known::constant(known.bits(), constant));
         }

@@ -54,12 +54,11 @@ fn a_branch_tells_both_arms() {
     assert_eq!(behind_a_branch(&u, -10, 20), [Some(false), None]);
 }
 
-/// A loop counts `i` up from 0 and tests `i < 5` before and in it; what is tested of one iteration says nothing of the
-/// next one.
-#[test]
-fn what_a_test_says_of_one_iteration_it_does_not_say_of_the_next() {
-    let u = universe();
-    let mut b = Builder::new(&u, &["i32"]);
+/// A loop counts `i` up from 0 while `i < 5`, and its latch goes on where `i + 1 < 5`, or where nobody knows.
+fn counted_to_five(u: &Universe, is_tested: bool) -> (Option<bool>, Option<bool>) {
+    let mut b = Builder::new(u, &["i32"]);
+    let entry = b.function.entry();
+    let x = b.param(entry, 0);
     let (header, body, end) = (b.block(&["i32"]), b.block(&[]), b.block(&[]));
     let zero = b.constant("i32", 0);
     b.jump(header, &[zero]);
@@ -71,11 +70,126 @@ fn what_a_test_says_of_one_iteration_it_does_not_say_of_the_next() {
     b.switch_to(body);
     let next = b.op("iadd", "i32", &[i, one]);
     let again = b.op("icmp_ult", "i32", &[next, five]);
-    b.branch(again, (header, &[next]), (end, &[]));
+    b.branch(if is_tested { again } else { x }, (header, &[next]), (end, &[]));
     b.switch_to(end);
     b.ret(&[i]);
-    let decided = decided(&b.function, &u);
-    assert!(decided.branches.is_empty() && decided.values.is_empty(), "{decided:?}");
+    let decided = decided(&b.function, u);
+    let branch = |block| decided.branches.get(&block).copied();
+    (branch(header), branch(body))
+}
+
+/// What is tested of one iteration says nothing of the next one. That the latch tests what it hands on is not used: a bound
+/// that moves is given up.
+#[test]
+fn what_a_test_says_of_one_iteration_it_does_not_say_of_the_next() {
+    let u = universe();
+    assert_eq!(counted_to_five(&u, false), (None, None));
+    assert_eq!(counted_to_five(&u, true), (None, None));
+}
+
+/// A loop that carries `i` from `first` to `i + by` while `i < 100`, with signs: what `i >= least` is in it.
+fn in_a_signed_loop(u: &Universe, first: i64, by: i64, least: i64) -> Option<bool> {
+    let mut b = Builder::new(u, &[]);
+    let (header, body, end) = (b.block(&["i32"]), b.block(&[]), b.block(&[]));
+    let latch = b.block(&[]);
+    let [first, by, least, most] = [first, by, least, 100].map(|n| b.constant("i32", n));
+    b.jump(header, &[first]);
+    b.switch_to(header);
+    let i = b.param(header, 0);
+    let test = b.op("icmp_slt", "i32", &[i, most]);
+    b.branch(test, (body, &[]), (end, &[]));
+    b.switch_to(body);
+    let tested = b.op("icmp_sle", "i32", &[least, i]);
+    b.branch(tested, (latch, &[]), (end, &[]));
+    b.switch_to(latch);
+    let next = b.op("iadd", "i32", &[i, by]);
+    b.jump(header, &[next]);
+    b.switch_to(end);
+    b.ret(&[]);
+    decided(&b.function, u).branches.get(&body).copied()
+}
+
+#[test]
+fn what_a_loop_carries_is_bounded_by_its_tests() {
+    let u = universe();
+    assert_eq!(in_a_signed_loop(&u, 0, 1, 0), Some(true));
+    assert_eq!(in_a_signed_loop(&u, 7, 3, 7), Some(true));
+    assert_eq!(in_a_signed_loop(&u, 0, 1, 1), Some(false), "the first iteration is the only one");
+    assert_eq!(in_a_signed_loop(&u, 0, -1, 0), None, "it goes below");
+    // 99 and this leave the integers of 32 bits.
+    assert_eq!(in_a_signed_loop(&u, 0, 0x7fff_ffff, 0), None, "it goes round");
+    assert_eq!(in_a_signed_loop(&u, 0, 0x7fff_ff00, 0), Some(true), "the greatest is not reached");
+}
+
+/// A parameter stays 0 unless a branch on it is taken, as in `gvn.clif` of the paper's authors' next step.
+#[test]
+fn what_a_loop_carries_is_taken_to_be_as_little_as_possible() {
+    let u = universe();
+    for first in [0, 1] {
+        let mut b = Builder::new(&u, &["i8"]);
+        let entry = b.function.entry();
+        let x = b.param(entry, 0);
+        let (header, then, latch) = (b.block(&["i8"]), b.block(&[]), b.block(&["i8"]));
+        let end = b.block(&[]);
+        let (start, five) = (b.constant("i8", first), b.constant("i8", 5));
+        b.jump(header, &[start]);
+        b.switch_to(header);
+        let p = b.param(header, 0);
+        b.branch(p, (then, &[]), (latch, &[p]));
+        b.switch_to(then);
+        b.jump(latch, &[five]);
+        b.switch_to(latch);
+        let q = b.param(latch, 0);
+        b.branch(x, (header, &[q]), (end, &[]));
+        b.switch_to(end);
+        b.ret(&[q]);
+        let found = decided(&b.function, &u);
+        let expected = (first == 0).then_some(0);
+        assert_eq!(found.params.get(&(header, 0)).copied(), expected);
+        assert_eq!(found.params.get(&(latch, 0)).copied(), expected.or(Some(5)));
+        assert_eq!(found.branches.get(&header), Some(&(first != 0)));
+    }
+}
+
+/// Nothing may be concluded of `select(c, 1, 2)` from a parameter that equals it where its block is executed: here that is
+/// only where `c` holds.
+#[test]
+fn edges_that_are_not_taken_say_nothing_of_what_a_parameter_equals() {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i8"]);
+    let entry = b.function.entry();
+    let c = b.param(entry, 0);
+    let (header, one_arm, other_arm) = (b.block(&["i8"]), b.block(&[]), b.block(&[]));
+    let (merge, end) = (b.block(&["i8"]), b.block(&["i8"]));
+    let [zero, one, two] = [0, 1, 2].map(|n| b.constant("i8", n));
+    let chosen = b.op("select", "i8", &[c, one, two]);
+    b.jump(header, &[zero]);
+    b.switch_to(header);
+    let p = b.param(header, 0);
+    b.branch(c, (one_arm, &[]), (other_arm, &[]));
+    b.switch_to(one_arm);
+    b.jump(merge, &[one]);
+    b.switch_to(other_arm);
+    // Never taken, since `p` is 0.
+    b.branch(p, (merge, &[two]), (end, &[chosen]));
+    b.switch_to(merge);
+    let q = b.param(merge, 0);
+    b.branch(c, (header, &[p]), (end, &[q]));
+    b.switch_to(end);
+    let r = b.param(end, 0);
+    b.ret(&[r]);
+    let f = &b.function;
+    let cfg = Cfg::new(f);
+    let skeleton = build(f, &cfg, &u, &trap_code);
+    let input = |v: Value| skeleton.value_input[v.index()].expect("a node");
+    for equal in [vec![], vec![(input(q), input(chosen))]] {
+        let view = view(&skeleton.input, &equal);
+        let given = Saturated { function: f, cfg: &cfg, universe: &u, skeleton: &skeleton, view: &view };
+        let constant = decide(given).params.get(&(merge, 0)).copied();
+        assert_eq!(constant, equal.is_empty().then_some(1));
+        let known = KnownAtEnds::new(given).known(entry, view.class_of(input(chosen)));
+        assert!(known.expect("an integer").allows(2));
+    }
 }
 
 /// A divisor is not 0 behind its division, and may be before.

@@ -1,11 +1,13 @@
-//! What a saturated e-graph makes of the skeleton, so that the function is built again: what is decided, memory that becomes
-//! values, and checks that are executed earlier.
+//! What a saturated e-graph makes of the skeleton, so that the function is built again: what is decided, edges past blocks that
+//! they decide, memory that becomes values, and checks that are executed earlier.
 
 use super::Options;
 use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::ir::{Function, InstKind};
 use rewright_cfg_skeleton::skeleton::narrow::is_narrowable;
-use rewright_cfg_skeleton::skeleton::{Hoist, apply, apply_hoists, apply_promotion, changes, hoists, promotion};
+use rewright_cfg_skeleton::skeleton::{
+    Hoist, apply, apply_hoists, apply_promotion, apply_threads, changes, hoists, promotion, threads,
+};
 use rewright_typeprop::Universe;
 
 /// A check that is executed once, ahead of the places where it was.
@@ -30,7 +32,8 @@ impl MovedCheck {
 }
 
 /// The function with what changes, and the checks that are moved; `None` where nothing does. Memory becomes values when
-/// nothing is left to decide, and checks move at last. For a back end whose own passes do both, they stay.
+/// nothing is left to decide, nor by edges of blocks that only decide, and checks move at last. For a back end whose own passes do
+/// all this, they stay.
 pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, Vec<MovedCheck>)> {
     let Saturated { function, universe, .. } = given;
     let changes = changes(given);
@@ -39,6 +42,10 @@ pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, 
     }
     if options.select.prefer_original {
         return None;
+    }
+    let threads = threads(given);
+    if !threads.is_empty() {
+        return Some((apply_threads(function, &threads), vec![]));
     }
     if let Some(promotion) = promotion(given) {
         return Some((apply_promotion(function, &promotion), vec![]));
