@@ -313,10 +313,6 @@ impl<'a> Cursor<'a> {
             Kind::Word => self.pretty(depth)?,
             _ => return self.error(format!("expected an operation, found `{}`", self.peek().text)),
         };
-        if self.peek().text == "loc" {
-            self.skip(1);
-            self.skip_balanced();
-        }
         (op.results, op.line) = (results, line);
         Ok(op)
     }
