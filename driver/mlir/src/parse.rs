@@ -32,6 +32,7 @@ pub(crate) fn parse(source: &str) -> Module {
                 let text = cursor.attribute_text();
                 module.aliases.push((name.to_string(), text));
             }
+            (Kind::Bang, _) if cursor.ahead(1).text == "=" => cursor.type_alias(),
             (Kind::Word, "func.func") | (Kind::Text, "\"func.func\"") => {
                 let start = cursor.position();
                 match function(&mut cursor) {

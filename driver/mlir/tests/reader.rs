@@ -118,6 +118,29 @@ fn locations_may_stand_wherever_mlir_writes_them() {
 }
 
 #[test]
+fn types_may_have_names() {
+    let file = |ty: &str, before: &str, value: &str| {
+        format!(
+            "{before}func.func @f(%a: {ty}, %f: i32) -> {value} {{
+              %0 = affine.load %a[0, 1] : {ty}
+              affine.store %0, %a[1, 0] : {ty}
+              return %0 : {value}
+            }}"
+        )
+    };
+    let plain = file("memref<?x4xi32>", "", "i32");
+    let named = file("!a", "!word = i32\n!a = memref<?x4xi32>\n#m = affine_map<(d0) -> (d0)>\n", "!word");
+    let other = file("!a", "!a = memref<?x2xi32>\n", "i32");
+    let verdict = |after: &str| validate(&plain, after, &Options::default()).functions[0].verdict;
+    assert_eq!(verdict(&named), Kind::Proved);
+    assert_ne!(verdict(&other), Kind::Proved);
+    // A name of a name that there is not, and one that is its own.
+    for broken in ["!a = !b\n", "!a = !a\n", "!a =", "!a = memref<", ""] {
+        assert_ne!(verdict(&file("!a", broken, "i32")), Kind::Proved, "{broken}");
+    }
+}
+
+#[test]
 fn an_array_is_gone_after_its_end() {
     let file = "func.func @f(%x: f32) {
       %m = memref.alloc() : memref<4xf32>
