@@ -162,11 +162,11 @@ def allows(precondition, names, n, m, shift, restrict):
     """Whether a precondition holds of a run."""
     if shift and restrict:
         return False
-    for part in (precondition or "").split(" and ") if precondition else []:
-        if "overlap" in part:
-            if shift:
-                return False
-        elif "wraps" in part or part in ("%b do not overlap", "%c do not overlap"):
+    apart = r"%\w+(?:,? and %\w+|, %\w+)* do not overlap"
+    if shift and re.search(apart, precondition or ""):
+        return False
+    for part in re.sub(apart, "1 == 1", precondition or "1 == 1").split(" and "):
+        if "wraps" in part:
             continue
         else:
             text = re.sub(r"%(\w+)", lambda found: f"({names[found.group(1)]})", part)

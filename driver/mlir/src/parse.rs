@@ -9,7 +9,7 @@ mod parallel;
 mod pretty;
 mod views;
 
-use crate::lex::{Kind, tokens};
+use crate::lex::{Kind, Token, tokens};
 use crate::syntax::{Function, Module, Op, Region, Unsupported};
 use cursor::Cursor;
 
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 200;
 
 /// Reads a file.
 pub(crate) fn parse(source: &str) -> Module {
-    let tokens = tokens(source);
+    let tokens = without_locations(tokens(source));
     let mut cursor = Cursor::new(source, &tokens);
     let lines = source.lines().map(String::from).collect();
     let mut module = Module { lines, ..Module::default() };
@@ -32,6 +32,7 @@ pub(crate) fn parse(source: &str) -> Module {
                 let text = cursor.attribute_text();
                 module.aliases.push((name.to_string(), text));
             }
+            (Kind::Bang, _) if cursor.ahead(1).text == "=" => cursor.type_alias(),
             (Kind::Word, "func.func") | (Kind::Text, "\"func.func\"") => {
                 let start = cursor.position();
                 match function(&mut cursor) {
@@ -53,6 +54,29 @@ pub(crate) fn parse(source: &str) -> Module {
         }
     }
     module
+}
+
+/// Without `loc(..)`, which may stand behind operations and arguments; those that are the value of an attribute stay.
+fn without_locations(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
+    let mut kept: Vec<Token<'_>> = vec![];
+    // Of the location, and brackets in it that are open.
+    let (mut is_inside, mut depth) = (false, 0);
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens.get(at + 1).map_or("", |next| next.text);
+        let is_value = kept.last().is_some_and(|before| before.text == "=");
+        is_inside |= token.text == "loc" && next == "(" && !is_value;
+        if !is_inside || token.kind == Kind::End {
+            kept.push(*token);
+            continue;
+        }
+        match token.text {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        is_inside = depth > 0 || token.text == "loc";
+    }
+    kept
 }
 
 /// A function; nothing where it has no body.

@@ -73,6 +73,74 @@ fn what_is_not_understood_is_named_and_the_rest_goes_on() {
 }
 
 #[test]
+fn locations_may_stand_wherever_mlir_writes_them() {
+    let plain = "func.func @f(%a: memref<?xi32>, %n: index, %x: i32) {
+      affine.for %i = 0 to %n {
+        affine.store %x, %a[%i] : memref<?xi32>
+      }
+      return
+    }";
+    let located = "#loc = loc(\"x.c\":1:2)
+    module attributes {where = loc(unknown), k = [1, \"a } b\"]} {
+      func.func @f(%a: memref<?xi32> loc(\"q)\":1:1), %n: index {k.v} loc(fused<\"p\">[\"a\", #loc]), %x: i32 loc(#loc)) {
+        affine.for %i = 0 to %n {
+          affine.store %x, %a[%i] {at = loc(\"here\")} : memref<?xi32> loc(callsite(\"f\" at \"g\"(#loc)))
+        } {tag = 1} loc(#loc1)
+        return loc(\"y.c\":2:3 to :4:5)
+      } loc(#loc)
+    } loc(unknown)
+    #loc1 = loc(\"y\":3:4)
+    ";
+    let blocks = "func.func @f(%a: memref<?xi32>, %n: index, %x: i32) {
+      %0 = arith.constant 0 : index
+      %1 = arith.constant 1 : index
+      cf.br ^head(%0 : index) loc(#loc)
+    ^head(%i: index loc(\"i\"(\"x\":1:1))):
+      %c = arith.cmpi slt, %i, %n : index loc(#loc)
+      cf.cond_br %c, ^body, ^end loc(#loc)
+    ^body:
+      memref.store %x, %a[%i] : memref<?xi32> loc(#loc)
+      %j = arith.addi %i, %1 : index
+      cf.br ^head(%j : index)
+    ^end:
+      return
+    } loc(#loc)
+    #loc = loc(unknown)";
+    for other in [located, blocks] {
+        let report = validate(plain, other, &Options::default());
+        assert_eq!(report.functions[0].verdict, Kind::Proved, "{report}");
+    }
+    // An attribute that is open to the end, and a location that is.
+    for damaged in ["loc(", "return loc(\"a\"", "loc(((\n}"] {
+        let report = validate(plain, &plain.replace("return\n    }", damaged), &Options::default());
+        assert_ne!(report.functions.first().map(|f| f.verdict), Some(Kind::Proved), "{report}");
+    }
+}
+
+#[test]
+fn types_may_have_names() {
+    let file = |ty: &str, before: &str, value: &str| {
+        format!(
+            "{before}func.func @f(%a: {ty}, %f: i32) -> {value} {{
+              %0 = affine.load %a[0, 1] : {ty}
+              affine.store %0, %a[1, 0] : {ty}
+              return %0 : {value}
+            }}"
+        )
+    };
+    let plain = file("memref<?x4xi32>", "", "i32");
+    let named = file("!a", "!word = i32\n!a = memref<?x4xi32>\n#m = affine_map<(d0) -> (d0)>\n", "!word");
+    let other = file("!a", "!a = memref<?x2xi32>\n", "i32");
+    let verdict = |after: &str| validate(&plain, after, &Options::default()).functions[0].verdict;
+    assert_eq!(verdict(&named), Kind::Proved);
+    assert_ne!(verdict(&other), Kind::Proved);
+    // A name of a name that there is not, and one that is its own.
+    for broken in ["!a = !b\n", "!a = !a\n", "!a =", "!a = memref<", ""] {
+        assert_ne!(verdict(&file("!a", broken, "i32")), Kind::Proved, "{broken}");
+    }
+}
+
+#[test]
 fn an_array_is_gone_after_its_end() {
     let file = "func.func @f(%x: f32) {
       %m = memref.alloc() : memref<4xf32>

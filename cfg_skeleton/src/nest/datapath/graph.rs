@@ -170,6 +170,21 @@ impl<'a> Graph<'a> {
         id
     }
 
+    /// Numbers a constant that a value of a program may be equal to.
+    pub(super) fn add_constant(&mut self, constant: Constant, value: ValueId) {
+        let known = self.nodes.len();
+        let id = self.insert(Node::Constant(constant), value);
+        self.sample();
+        if id as usize == known {
+            self.publish(id);
+        }
+    }
+
+    /// The number of a node that there is.
+    fn find(&self, node: &Node) -> Option<NodeId> {
+        self.nodes.get_index_of(node).map(|id| id as NodeId)
+    }
+
     /// Numbers a value of the second program, whose operands have numbers.
     pub(super) fn add_right(
         &mut self,

@@ -4,7 +4,7 @@
 //! part, however long the programs are. A value that is not made like an earlier one, and gives the same on all samples, is
 //! taken to be equal to it, and that is asked; what is made of it is walked as if the answer were yes, and many such
 //! questions are asked at once. At the first no, the walk goes back to that value, and asks a larger part, or another
-//! value. What comes before is known by then, so the walk never goes back further; what was asked behind it and is no is not
+//! value. One that is the same on all samples is first compared with that constant. What comes before is known by then, so the walk never goes back further; what was asked behind it and is no is not
 //! asked again.
 //!
 //! **Invariant**: an answer is about nodes whatever programs read, so it holds however it was come by.
@@ -100,6 +100,15 @@ struct Stop {
     lines: (Line, Line),
 }
 
+/// How far a walk had come.
+#[derive(Clone, Copy)]
+struct Mark {
+    /// How many nodes there were.
+    length: usize,
+    last: NodeId,
+    furthest: NodeId,
+}
+
 pub(super) struct Sweep<'a> {
     graph: Graph<'a>,
     renaming: &'a Renaming,
@@ -112,14 +121,16 @@ pub(super) struct Sweep<'a> {
     lefts: usize,
     /// The node of the first program that the value before was taken for; of the second program, the last that was.
     last: NodeId,
+    /// The largest of these numbers of the second program: what is often computed may have been so long before.
+    furthest: NodeId,
     /// Questions that were asked in vain, and what was answered: also of what is walked again, which mostly asks the same.
     noes: FxHashMap<Question, String>,
     refused: FxHashMap<(NodeId, NodeId), Refusal>,
     /// For values of the first program, and of the second.
     guesses: (Guess, Guess),
     pending: Vec<Pending>,
-    /// Before each step: how many nodes there were, and what the last value was taken for.
-    marks: Vec<(usize, NodeId)>,
+    /// Before each step.
+    marks: Vec<Mark>,
 }
 
 impl<'a> Sweep<'a> {
@@ -142,6 +153,7 @@ impl<'a> Sweep<'a> {
             left: FxHashMap::default(),
             right: FxHashMap::default(),
             last: 0,
+            furthest: 0,
             noes: FxHashMap::default(),
             refused: FxHashMap::default(),
             guesses: (FIRST, SECOND),
@@ -226,12 +238,12 @@ impl<'a> Sweep<'a> {
 
     /// Forgets what was found from a step on.
     fn go_back(&mut self, step: usize) {
-        let Some(&(length, last)) = self.marks.get(step) else { return };
+        let Some(&Mark { length, last, furthest }) = self.marks.get(step) else { return };
         self.marks.truncate(step);
         self.graph.truncate(length);
         // Numbers from here on will be those of other nodes.
         self.refused.retain(|pair, _| (pair.0.max(pair.1) as usize) < length);
-        self.last = last;
+        (self.last, self.furthest) = (last, furthest);
     }
 
     /// Asks at length about what stops a walk. The step that it concerns, if that is shown to be equal, else why not.
@@ -247,7 +259,7 @@ impl<'a> Sweep<'a> {
             if asked.open(&question).is_empty() {
                 self.noes.remove(&question[0]);
                 let made = pair.0.max(pair.1) as usize;
-                return Ok(self.marks.partition_point(|(length, _)| *length <= made) - 1);
+                return Ok(self.marks.partition_point(|mark| mark.length <= made) - 1);
             }
             said = asked.reason(&question[0]);
             part = found.larger();
@@ -271,13 +283,17 @@ impl<'a> Sweep<'a> {
     fn step(&mut self, number: usize) -> Result<(), Stop> {
         let Step { left, value } = self.steps[number];
         let length = self.graph.len();
-        self.marks.push((length, self.last));
-        let id = match left {
-            true => self.graph.add_left(value, &self.left),
-            false => self.graph.add_right(value, self.renaming, &self.right),
-        };
-        self.graph.sample();
-        let is_new = self.graph.len() > length;
+        self.marks.push(Mark { length, last: self.last, furthest: self.furthest });
+        let mut id = self.add(number);
+        let mut is_new = self.graph.len() > length;
+        if let Some(constant) = self.graph.as_constant(id).filter(|_| is_new) {
+            // A node that stands for another one has a smaller number.
+            self.graph.truncate(length);
+            self.graph.add_constant(constant, value);
+            let length = self.graph.len();
+            id = self.add(number);
+            is_new = self.graph.len() > length;
+        }
         if is_new {
             let is_compared = matches!(self.graph.get(id), Node::Op(..));
             let found = is_compared.then(|| self.equal(number, id)).flatten();
@@ -298,9 +314,21 @@ impl<'a> Sweep<'a> {
         // One that is not equal to any of the first program says nothing of where the next one is.
         if (place as usize) < self.lefts && matches!(self.graph.get(place), Node::Op(..)) {
             self.last = place;
+            self.furthest = self.furthest.max(place);
         }
         self.right.insert(value, node);
         self.needed(number, value, node)
+    }
+
+    /// Numbers the value of a step, whose operands have numbers.
+    fn add(&mut self, number: usize) -> NodeId {
+        let Step { left, value } = self.steps[number];
+        let id = match left {
+            true => self.graph.add_left(value, &self.left),
+            false => self.graph.add_right(value, self.renaming, &self.right),
+        };
+        self.graph.sample();
+        id
     }
 
     /// An earlier node that is taken for this one; what is to be asked for that is pending.
@@ -309,9 +337,13 @@ impl<'a> Sweep<'a> {
         let wanted = self.roots.get(&value).filter(|_| !left).into_iter().flatten();
         let mut candidates: Vec<NodeId> = wanted.filter_map(|(l, _)| self.left.get(l).copied()).collect();
         let needed = candidates.len();
+        candidates.extend(self.graph.constant_like(id));
         let Guess { candidates: most, operations } = if left { self.guesses.0 } else { self.guesses.1 };
         if self.noes.len() < MAX_REFUSED + self.steps.len() {
-            candidates.extend(self.near(id, most));
+            candidates.extend(self.near(id, self.last, most));
+            if !left && self.furthest > self.last {
+                candidates.extend(self.near(id, self.furthest, most));
+            }
         }
         candidates.into_iter().enumerate().find_map(|(n, other)| {
             let most = if n < needed { usize::MAX } else { operations };
@@ -319,13 +351,13 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// Nodes that may be equal to this one, nearest to the last one first. Programs do the same in much the same order: what
+    /// Nodes that may be equal to this one, nearest to a last one first. Programs do the same in much the same order: what
     /// comes next is nearer than what came before.
-    fn near(&self, id: NodeId, most: usize) -> Vec<NodeId> {
+    fn near(&self, id: NodeId, last: NodeId, most: usize) -> Vec<NodeId> {
         let alike = self.graph.alike(id);
-        let (earlier, later) = alike.split_at(alike.partition_point(|node| *node <= self.last));
-        let later = later.iter().take(most).map(|node| (node - self.last, *node));
-        let earlier = earlier.iter().rev().take(most).map(|node| (2 * (self.last - node), *node));
+        let (earlier, later) = alike.split_at(alike.partition_point(|node| *node <= last));
+        let later = later.iter().take(most).map(|node| (node - last, *node));
+        let earlier = earlier.iter().rev().take(most).map(|node| (2 * (last - node), *node));
         let mut near: Vec<(NodeId, NodeId)> = later.chain(earlier).collect();
         near.sort_unstable();
         near.into_iter().take(most).map(|(_, node)| node).collect()

@@ -155,7 +155,10 @@ impl<'g, 'a> Window<'g, 'a> {
         for operand in operands {
             if !self.inner.contains_key(operand) {
                 let cut = self.cut.entry(*operand).or_insert(Cut { needed, below: maker, depth });
-                cut.needed |= needed;
+                // A root that the other root is made of is no shared value: how it is made may be what matters.
+                if !self.roots.contains(operand) {
+                    cut.needed |= needed;
+                }
                 cut.below = cut.below.min(maker);
                 cut.depth = cut.depth.min(depth);
             }

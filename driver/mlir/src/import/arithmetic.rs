@@ -112,6 +112,13 @@ impl Importer<'_> {
                     .map(|n| Meaning::Index(Affine::constant(n)))
                     .ok_or_else(|| op.unsupported("the number is too large"))
             }
+            // No index is wider than 64 bits.
+            (Value::Op(cast), Some(64)) if cast.name == "arith.index_cast" && cast.from == "index" => {
+                match self.pool.get(cast.operands[0]) {
+                    Value::Index(affine) => Ok(Meaning::Index(affine.clone())),
+                    _ => Ok(Meaning::Scalar(cast.operands[0], cast.from)),
+                }
+            }
             (_, Some(1..=64)) => {
                 let (name, to) = (op.name.clone(), "index".to_string());
                 let cast = Operation { name, flags: vec![], from: ty, ty: to.clone(), operands: vec![value] };

@@ -7,13 +7,15 @@ use crate::syntax::{Block, Op, Region, Unsupported};
 pub(super) struct Cursor<'a> {
     source: &'a str,
     tokens: &'a [Token<'a>],
+    /// Types that have a name of the file's own: `!name`.
+    types: Vec<(&'a str, String)>,
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// `tokens` end with [`Kind::End`].
     pub(super) fn new(source: &'a str, tokens: &'a [Token<'a>]) -> Self {
-        Cursor { source, tokens, at: 0 }
+        Cursor { source, tokens, types: vec![], at: 0 }
     }
 
     pub(super) fn position(&self) -> usize {
@@ -123,8 +125,11 @@ impl<'a> Cursor<'a> {
     pub(super) fn type_text(&mut self) -> Parsed<String> {
         let start = self.at;
         match self.peek() {
-            Token { kind: Kind::Word | Kind::Bang, .. } => {
+            Token { kind: Kind::Word | Kind::Bang, text, .. } => {
                 self.skip(1);
+                if let Some((_, ty)) = self.types.iter().find(|(name, _)| *name == text) {
+                    return Ok(ty.clone());
+                }
                 if self.peek().text == "<" {
                     self.skip_balanced();
                 }
@@ -139,6 +144,15 @@ impl<'a> Cursor<'a> {
             other => return self.error(format!("expected a type, found `{}`", other.text)),
         }
         Ok(self.text_since(start))
+    }
+
+    /// `!name = type`.
+    pub(super) fn type_alias(&mut self) {
+        let name = self.peek().text;
+        self.skip(2);
+        if let Ok(text) = self.type_text() {
+            self.types.push((name, text));
+        }
     }
 
     /// Types in parentheses, or one.
@@ -313,10 +327,6 @@ impl<'a> Cursor<'a> {
             Kind::Word => self.pretty(depth)?,
             _ => return self.error(format!("expected an operation, found `{}`", self.peek().text)),
         };
-        if self.peek().text == "loc" {
-            self.skip(1);
-            self.skip_balanced();
-        }
         (op.results, op.line) = (results, line);
         Ok(op)
     }
