@@ -260,7 +260,10 @@ out:
     assert!(division < looping.find("isub").expect("it counts"), "{looping}");
     for name in ["arms", "looping"] {
         let outcome = done.outcome(name);
-        assert!(outcome.cost_after < outcome.cost_before && outcome.moved.len() == 1, "{name}: {outcome:?}");
+        assert!(
+            outcome.cost_after < outcome.cost_before && outcome.restructured.moved.len() == 1,
+            "{name}: {outcome:?}"
+        );
     }
 }
 

@@ -58,16 +58,17 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         }
         let is_about_loops = |id: &RuleId| optimiser.program().rule(*id).is_about_loops(&optimiser.program().universe);
         let is_told = |outcome: &&OptimisedFunction| {
-            !(outcome.moved.is_empty() && outcome.moved_statements.is_empty()) || rules.iter().any(is_about_loops)
+            !(outcome.restructured.is_empty() && outcome.moved_statements.is_empty())
+                || rules.iter().any(is_about_loops)
         };
         if let Some(outcome) = outcome.outcome.as_ref().filter(is_told) {
             text.extend(opt::loops::lines(outcome).iter().map(|line| format!("  {line}\n")));
             let (loops, variants) = (&outcome.loops, opt::loops::variants_json(&outcome.variants));
-            let moved = opt::loops::moved_json(&outcome.moved);
+            let restructured = opt::loops::restructured_json(&outcome.restructured);
             let statements = opt::loops::moved_statements_json(&outcome.moved_statements);
             let loops = opt::loops::json(loops);
             let name = &function.name;
-            listed.push(json!({ "function": name, "moved": moved, "moved_statements": statements, "loops": loops, "variants": variants }));
+            listed.push(json!({ "function": name, "restructured": restructured, "moved_statements": statements, "loops": loops, "variants": variants }));
         }
     }
     out::result(&match args.format {

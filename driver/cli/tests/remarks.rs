@@ -341,3 +341,88 @@ fn what_cannot_be_written_is_left_out() {
     let [why, _] = said(&["why-not", "own.rules.n", "f.ll"]);
     assert!(why.contains("what it makes was chosen, and is left out: `make` cannot be used here"), "{why}");
 }
+
+/// What becomes of branches, edges and memory before values are chosen is said, and counted.
+#[test]
+fn what_is_restructured_is_said() {
+    let text = "\
+function %decided(i32) -> i32 {
+block0(v0: i32):
+    v1 = isub v0, v0
+    brif v1, block1, block2
+block1:
+    v2 = imul v0, v0
+    return v2
+block2:
+    return v0
+}
+function %threaded(i32, i32) -> i32 {
+block0(v0: i32, v1: i32):
+    v2 = iconst.i32 0
+    brif v0, block1, block3(v2)
+block1:
+    v3 = imul v0, v1
+    jump block3(v3)
+block3(v4: i32):
+    brif v4, block4, block5
+block4:
+    return v1
+block5:
+    return v0
+}
+function %promoted(i64, i32, i32) -> i32 {
+block0(v0: i64, v1: i32, v2: i32):
+    brif v1, block1, block2
+block1:
+    store notrap aligned v1, v0
+    jump block3
+block2:
+    store notrap aligned v2, v0
+    jump block3
+block3:
+    v3 = load.i32 notrap aligned v0
+    return v3
+}
+function %stored(i64, i32) {
+block0(v0: i64, v1: i32):
+    v2 = iconst.i32 0
+    v3 = iconst.i32 1
+    store notrap aligned v2, v0
+    jump block1(v2)
+block1(v4: i32):
+    v5 = load.i32 notrap aligned v0
+    v6 = iadd v5, v4
+    store notrap aligned v6, v0
+    v7 = iadd v4, v3
+    v8 = icmp ult v7, v1
+    brif v8, block1(v7), block2
+block2:
+    return
+}
+";
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("f.clif"), text).unwrap();
+    let said = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        let output = command.current_dir(dir.path()).args(["opt", "f.clif", "--remarks"]).args(more).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{stderr}");
+        stderr
+    };
+    let json: serde_json::Value = serde_json::from_str(&said(&["--format", "json"])).unwrap();
+    let counted = ["branches_decided", "edges_threaded", "loads_promoted", "stores_behind_loops"];
+    let wanted = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]];
+    for (function, wanted) in json["functions"].as_array().unwrap().iter().zip(wanted) {
+        let found = counted.map(|name| function["restructured"][name].as_u64().unwrap());
+        assert_eq!(found, wanted, "{function:#}");
+    }
+    let text = said(&[]);
+    for line in [
+        "1 branch always goes one way",
+        "1 edge goes past a block that it decides",
+        "1 load becomes a parameter of a block",
+        "1 store is executed once, behind its loop",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}

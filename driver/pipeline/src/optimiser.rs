@@ -33,7 +33,7 @@ pub use lowered::Lowered;
 pub use options::{Accept, Options, Rules};
 pub use outcome::{Batch, Fate, FunctionOutcome, MovedStatement, OptimisedFunction, Relaxed, Unwritten, ValueNames};
 pub use phases::{Phase, Phases, Selected};
-pub use rebuilt::MovedCheck;
+pub use rebuilt::{MovedCheck, Restructured};
 pub use variant_remark::{VariantFate, VariantRemark};
 
 use changed::Change;
@@ -317,8 +317,8 @@ impl Optimiser {
                     false => batch.phases.time(Phase::Changes, || rebuilt::rebuilt(given, options)),
                 };
                 unit.state = match rebuilt {
-                    Some((function, moved)) => {
-                        unit.moved.extend(moved);
+                    Some((function, restructured)) => {
+                        unit.restructured.add(restructured);
                         Progress::Build(function)
                     }
                     None => self.end(given, unit.blocks, options, &mut batch.phases),

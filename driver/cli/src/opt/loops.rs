@@ -1,10 +1,10 @@
-//! What `opt --remarks` and `why-not` say of loops, and of checks and statements that move: what was recognised, what was made of it, and
-//! why not more.
+//! What `opt --remarks` and `why-not` say of loops, of branches, memory, checks and statements: what was recognised, what was made of it,
+//! and why not more.
 
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_cfg_skeleton::variants::Change;
 use rewright_pipeline::optimiser::{
-    LoopRemark, LoopTest, MovedCheck, MovedStatement, OptimisedFunction, VariantFate, VariantRemark,
+    LoopRemark, LoopTest, MovedCheck, MovedStatement, OptimisedFunction, Restructured, VariantFate, VariantRemark,
 };
 use rewright_report::remarks::Moved;
 use rewright_report::text;
@@ -19,10 +19,8 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
     };
     let inlined = (!function.inlined.is_empty()).then(|| format!("inlined: {}", function.inlined.join(", ")));
     let variants = function.variants.iter().map(variant);
-    let moved = function
-        .moved
-        .iter()
-        .map(moved)
+    let moved = restructured(&function.restructured)
+        .into_iter()
         .chain(function.moved_statements.iter().map(|statement| text::moved(&Moved::of(statement, None))));
     let narrowed = (!function.narrowed.is_empty())
         .then(|| format!("more specific types of parameters of blocks: {}", function.narrowed.join(", ")));
@@ -33,6 +31,23 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
         .chain(variants)
         .chain(function.loops.iter().enumerate().map(line))
         .collect()
+}
+
+fn restructured(made: &Restructured) -> Vec<String> {
+    let Restructured { decided, passed, threaded, loads, stores, moved: checks } = made;
+    let counted = [
+        (*decided, "branch always goes one way", "branches always go one way"),
+        (*passed, "check never traps", "checks never trap"),
+        (*threaded, "edge goes past a block that it decides", "edges go past blocks that they decide"),
+        (*loads, "load becomes a parameter of a block", "loads become parameters of blocks"),
+        (*stores, "store is executed once, behind its loop", "stores are executed once, behind their loops"),
+    ];
+    let line = |(count, one, many): (usize, &str, &str)| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {many}")),
+    };
+    counted.into_iter().filter_map(line).chain(checks.iter().map(moved)).collect()
 }
 
 fn moved(check: &MovedCheck) -> String {
@@ -52,9 +67,14 @@ pub(in super::super) fn moved_statements_json(moved: &[MovedStatement]) -> serde
 }
 
 /// The same for programs.
-pub(in super::super) fn moved_json(moved: &[MovedCheck]) -> serde_json::Value {
+pub(in super::super) fn restructured_json(made: &Restructured) -> serde_json::Value {
+    let Restructured { decided, passed, threaded, loads, stores, moved } = made;
     let one = |check: &MovedCheck| json!({ "operation": check.operation, "places": check.places, "out_of_loop": check.out_of_loop });
-    moved.iter().map(one).collect()
+    let checks: Vec<_> = moved.iter().map(one).collect();
+    json!({
+        "branches_decided": decided, "checks_passed": passed, "edges_threaded": threaded, "loads_promoted": loads,
+        "stores_behind_loops": stores, "checks_moved": checks,
+    })
 }
 
 fn variant(remark: &VariantRemark) -> String {

@@ -164,7 +164,8 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
     let mut stops = before.stops.clone();
     stops.extend(after.stops.into_iter().filter(|stop| !before.stops.contains(stop)));
     let moved_statements = before.moved_statements.iter().chain(&after.moved_statements).cloned().collect();
-    let moved = before.moved.iter().chain(&after.moved).cloned().collect();
+    let mut restructured = before.restructured.clone();
+    restructured.add(after.restructured.clone());
     let narrowed = before.narrowed.iter().chain(&after.narrowed).cloned().collect();
     OptimisedFunction {
         function: if failed { before.function.clone() } else { after.function },
@@ -175,7 +176,7 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
         stops,
         rules,
         relaxed,
-        moved,
+        restructured,
         moved_statements,
         narrowed,
         // Inlining has come in between: these are of another function.

@@ -1,6 +1,6 @@
 //! What optimising gave: the function, what became of it and why, and the figures of its way.
 
-use super::{Changed, LoopRemark, MovedCheck, Phases, VariantRemark};
+use super::{Changed, LoopRemark, Phases, Restructured, VariantRemark};
 use crate::source::SourcePlace;
 use rewright_cfg_skeleton::egraph::{Extent, Stop};
 use rewright_cfg_skeleton::ir::{Function, Value};
@@ -58,8 +58,8 @@ pub struct OptimisedFunction {
     pub loops: Vec<LoopRemark>,
     /// Variants of it that were tried, in order; `loops` are those of the last one that was taken.
     pub variants: Vec<VariantRemark>,
-    /// Checks that are executed earlier than they were, and less often.
-    pub moved: Vec<MovedCheck>,
+    /// What became of its branches, checks and memory before values were chosen.
+    pub restructured: Restructured,
     /// Statements that only allocate and are executed elsewhere, or not at all because nobody needs what they give.
     pub moved_statements: Vec<MovedStatement>,
     /// Types of parameters of blocks that are more specific than they were.
@@ -88,7 +88,7 @@ impl OptimisedFunction {
         self.cost_after = self.cost_before;
         self.relaxed.clear();
         self.changed.clear();
-        self.moved.clear();
+        self.restructured = Restructured::default();
         self.moved_statements.clear();
         self.narrowed.clear();
         self.loops.iter_mut().for_each(LoopRemark::take_back);

@@ -6,7 +6,7 @@ use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::ir::{Function, InstKind};
 use rewright_cfg_skeleton::skeleton::narrow::is_narrowable;
 use rewright_cfg_skeleton::skeleton::{
-    Hoist, apply, apply_hoists, apply_promotion, apply_threads, changes, hoists, promotion, threads,
+    Change, Hoist, apply, apply_hoists, apply_promotion, apply_threads, changes, hoists, promotion, threads,
 };
 use rewright_typeprop::Universe;
 
@@ -31,28 +31,76 @@ impl MovedCheck {
     }
 }
 
-/// The function with what changes, and the checks that are moved; `None` where nothing does. Memory becomes values when
+/// What a function was built again for, summed over its rounds.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Restructured {
+    /// Branches that always go one way.
+    pub decided: usize,
+    /// Checks that never trap.
+    pub passed: usize,
+    /// Edges that go straight past a block that only decides where to go on.
+    pub threaded: usize,
+    /// Loads whose values parameters of blocks carry instead.
+    pub loads: usize,
+    /// Stores that are executed once, behind the loop that they were in.
+    pub stores: usize,
+    /// Checks that are executed earlier than they were, and less often.
+    pub moved: Vec<MovedCheck>,
+}
+
+impl Restructured {
+    /// Was nothing restructured?
+    pub fn is_empty(&self) -> bool {
+        *self == Restructured::default()
+    }
+
+    /// Adds what another part of the function, or another round, was restructured for.
+    pub fn add(&mut self, other: Restructured) {
+        let Restructured { decided, passed, threaded, loads, stores, moved } = other;
+        self.decided += decided;
+        self.passed += passed;
+        self.threaded += threaded;
+        self.loads += loads;
+        self.stores += stores;
+        self.moved.extend(moved);
+    }
+
+    fn of_changes(changes: &[Change]) -> Self {
+        let count = |is: fn(&Change) -> bool| changes.iter().filter(|change| is(change)).count();
+        Restructured {
+            decided: count(|change| matches!(change, Change::Jump { .. })),
+            passed: count(|change| matches!(change, Change::Pass { .. })),
+            ..Restructured::default()
+        }
+    }
+}
+
+/// The function with what changes, and what that is; `None` where nothing does. Memory becomes values when
 /// nothing is left to decide, nor by edges of blocks that only decide, and checks move at last. For a back end whose own passes do
 /// all this, they stay.
-pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, Vec<MovedCheck>)> {
+pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, Restructured)> {
     let Saturated { function, universe, .. } = given;
     let changes = changes(given);
     if !changes.is_empty() {
-        return Some((apply(function, &changes), vec![]));
+        return Some((apply(function, &changes), Restructured::of_changes(&changes)));
     }
     if options.select.prefer_original {
         return None;
     }
     let threads = threads(given);
     if !threads.is_empty() {
-        return Some((apply_threads(function, &threads), vec![]));
+        let threaded = threads.iter().map(|threads| threads.edges.len()).sum();
+        return Some((apply_threads(function, &threads), Restructured { threaded, ..Restructured::default() }));
     }
     if let Some(promotion) = promotion(given) {
-        return Some((apply_promotion(function, &promotion), vec![]));
+        let (loads, stores) = (promotion.loads(), promotion.stores());
+        let made = Restructured { loads, stores, ..Restructured::default() };
+        return Some((apply_promotion(function, &promotion), made));
     }
     let hoists = hoists(given);
     let moved = hoists.iter().map(|hoist| MovedCheck::of(hoist, function, universe)).collect();
-    (!hoists.is_empty()).then(|| (apply_hoists(function, &hoists), moved))
+    let made = Restructured { moved, ..Restructured::default() };
+    (!hoists.is_empty()).then(|| (apply_hoists(function, &hoists), made))
 }
 
 /// The function, if its parameters may have more specific types.

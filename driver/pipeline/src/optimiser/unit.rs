@@ -3,7 +3,7 @@
 //! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or as much and is smaller, or is the original.
 
 use super::{
-    Accept, Changed, Fate, LoopRemark, MovedCheck, MovedStatement, OptimisedFunction, Options, Relaxed, VariantRemark,
+    Accept, Changed, Fate, LoopRemark, MovedStatement, OptimisedFunction, Options, Relaxed, Restructured, VariantRemark,
 };
 use rewright_cfg_skeleton::egraph::{EGraphView, Stop};
 use rewright_cfg_skeleton::ir::layout::lay_out;
@@ -65,8 +65,8 @@ pub(super) struct Unit {
     rules: Vec<RuleId>,
     /// Variants that were tried.
     pub(super) variants: Vec<VariantRemark>,
-    /// Checks that are executed earlier.
-    pub(super) moved: Vec<MovedCheck>,
+    /// What it was built again for.
+    pub(super) restructured: Restructured,
     /// More specific types that parameters of blocks have.
     pub(super) narrowed: Vec<String>,
 }
@@ -87,7 +87,7 @@ impl Unit {
             stops: vec![],
             rules: vec![],
             variants: vec![],
-            moved: vec![],
+            restructured: Restructured::default(),
             narrowed: vec![],
         }
     }
@@ -119,8 +119,8 @@ impl Unit {
 
     /// Goes on as a variant of what is chosen. Its blocks are laid out anew.
     pub(super) fn take(&mut self, variant: Unit) {
-        let Unit { mut state, nodes, classes, rounds, stops, rules, moved, .. } = variant;
-        self.moved.extend(moved);
+        let Unit { mut state, nodes, classes, rounds, stops, rules, restructured, .. } = variant;
+        self.restructured.add(restructured);
         if let Progress::Chosen(chosen) = &mut state {
             let cfg = Cfg::new(&chosen.function);
             lay_out(&mut chosen.function, &cfg);
@@ -169,7 +169,7 @@ impl Unit {
             changed: vec![],
             loops: vec![],
             variants: self.variants,
-            moved: vec![],
+            restructured: Restructured::default(),
             moved_statements: vec![],
             narrowed: vec![],
             inlined: vec![],
@@ -191,7 +191,7 @@ impl Unit {
                     let Chosen { function, relaxed, moved, changed, originals, .. } = *chosen;
                     outcome = OptimisedFunction { function, cost_after, relaxed, changed, originals, ..outcome };
                     outcome.moved_statements = moved;
-                    (outcome.moved, outcome.narrowed) = (self.moved, self.narrowed);
+                    (outcome.restructured, outcome.narrowed) = (self.restructured, self.narrowed);
                 } else {
                     outcome.loops.iter_mut().for_each(LoopRemark::take_back);
                     outcome.variants.iter_mut().for_each(VariantRemark::take_back);
