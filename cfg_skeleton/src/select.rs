@@ -20,6 +20,7 @@ mod greedy;
 mod ilp;
 mod keep_placement;
 mod memory_plan;
+mod merged_writes;
 mod moves;
 mod options;
 mod original;
@@ -54,9 +55,11 @@ use crate::Saturated;
 use crate::skeleton::SiteId;
 use check_identity::CheckIdentities;
 use choices::Choices;
+use merged_writes::Planned;
 use moves::Moves;
 use pass::{Pass, PassState};
 use segments::SegmentTree;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -74,16 +77,28 @@ pub fn select(given: Saturated, options: &Options) -> Result<SelectionReport, Se
     }
     let tree = SegmentTree::new(skeleton, cfg);
     let mut keys = CheckIdentities::new(skeleton, view, universe);
-    let mut kept = vec![false; skeleton.statements.len()];
+    let sites = (0..skeleton.statements.len() as u32).map(SiteId);
+    merged_writes::cheapest(sites, |merged| planned(given, options, &tree, &mut keys, merged))
+}
+
+/// The cheapest program in which these writes take the place of those before them, and the writes that could.
+fn planned<'a>(
+    given: Saturated<'a>,
+    options: &'a Options,
+    tree: &'a SegmentTree<'a>,
+    keys: &mut CheckIdentities<'a>,
+    merged: &BTreeSet<SiteId>,
+) -> Result<Planned, SelectError> {
+    let mut kept = vec![false; given.skeleton.statements.len()];
     let mut all_move = true;
     loop {
-        let choices = choices(given, options, &tree, &mut keys, &mut kept);
+        let choices = choices(given, options, tree, keys, &mut kept, merged);
         match checked(given, options, &choices)? {
             ControlFlow::Break(mut report) => {
                 if !all_move {
                     report.selection.status = Status::Greedy;
                 }
-                return Ok(report);
+                return Ok((report, choices.plan.mergeable));
             }
             ControlFlow::Continue(sites) => {
                 all_move &= !sites.iter().any(|site| choices.moves.moves(*site));
@@ -159,17 +174,19 @@ fn run(choices: &Choices, options: &Options, passes: &[&dyn Pass]) -> Result<Sel
 const PLANS: u32 = 4;
 
 /// Plans states and finds what there is to choose from; drops fewer writes (all but those in `kept`) until every demand
-/// can be met. Statements in `kept` do not move.
+/// can be met. Statements in `kept` do not move; writes in `merged` take the place of those before them.
 fn choices<'a>(
     given: Saturated<'a>,
     options: &'a Options,
     tree: &'a SegmentTree<'a>,
     keys: &mut CheckIdentities<'a>,
     kept: &mut [bool],
+    merged: &BTreeSet<SiteId>,
 ) -> Choices<'a> {
     let mut round = 0;
     loop {
-        let plan = memory_plan::plan(given, tree, keys, kept);
+        let asked = memory_plan::Asked { kept, merged, unavailable: &options.unavailable };
+        let plan = memory_plan::plan(given, tree, keys, asked);
         let found = Choices::new(given, tree, keys, &options.cost, &options.unavailable, plan, Moves::new(given, kept));
         let missing = if round == PLANS { vec![] } else { found.missing() };
         if missing.is_empty() {

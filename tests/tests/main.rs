@@ -14,6 +14,7 @@ mod layout;
 mod loop_ends;
 mod loops;
 mod match_blocks;
+mod merged_writes;
 mod merges;
 mod moving_statements;
 mod negative_stories;

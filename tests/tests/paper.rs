@@ -1,5 +1,6 @@
 //! What "Equality Saturation for Optimizing High-Level Julia IR" (Merckx, Besard, De Sutter) shows, by figure.
 
+use rewright_cfg_skeleton::select::Status;
 use rewright_tests::domain::Optimised;
 
 /// Figure 6: movements of a plane cancel, by rules about movements, trigonometry and floating-point numbers, however many
@@ -134,6 +135,54 @@ func %wanted(%d: Matrix, %a: Matrix, %b: Matrix) -> Matrix {
     let done = Optimised::new(pack, module);
     assert_eq!(done.operations("first"), ["mul_into", "at"], "{}", done.text("first"));
     assert_eq!(done.operations("wanted"), ["mul", "copy_to"], "{}", done.text("wanted"));
+}
+
+/// A write of two words takes the place of two of one where nothing looks in between, on every way on, and where it is
+/// cheaper; only of two programs, with it and without, is said that one is optimal.
+#[test]
+fn writes_are_merged() {
+    let pack = "
+pack words
+import std.core
+type Words
+fn put(d: Words, const i: i64, x: i64) -> ()  effects writes(heap)  cost 40
+fn put_two(d: Words, const i: i64, x: i64, y: i64) -> ()  effects writes(heap)  cost 50
+fn put_dear(d: Words, const i: i64, x: i64, y: i64) -> ()  effects writes(heap)  cost 90
+fn at(d: Words, const i: i64) -> i64  effects reads(heap)  cost 10
+rule two(d: Words, const i: i64, const j: i64, x: i64, y: i64, s: State):
+  put(d, j, y) after (put(d, i, x) after s) => put_two(d, i, x, y) after s when icmp_eq(j, iadd(i, 1))
+rule dear(d: Words, const i: i64, const j: i64, x: i64, y: i64, s: State):
+  put(d, j, y) after (put(d, i, x) after s) => put_dear(d, i, x, y) after s when icmp_eq(j, iadd(i, 2))
+schedule default { saturate rules }
+";
+    let function = |name: &str, body: &str| {
+        let constants = "  %0: i64 = const 0\n  %1: i64 = const 1\n  %2: i64 = const 2\n";
+        format!("func %{name}(%d: Words, %x: i64, %y: i64) -> i64 {{\n{constants}{body}}}\n")
+    };
+    let module = [
+        function("merged", "  put %d, %0, %x\n  put %d, %1, %y\n  return %x\n"),
+        function("dear", "  put %d, %0, %x\n  put %d, %2, %y\n  return %x\n"),
+        function("looked_at", "  put %d, %0, %x\n  %r = at %d, %2\n  put %d, %1, %y\n  return %r\n"),
+        function(
+            "in_both_arms",
+            "  put %d, %0, %x\n  br %x, b1, b2\nb1:\n  put %d, %1, %y\n  return %x\nb2:\n  put %d, %1, %x\n  return %y\n",
+        ),
+        function(
+            "in_one_arm",
+            "  put %d, %0, %x\n  br %x, b1, b2\nb1:\n  put %d, %1, %y\n  return %x\nb2:\n  return %y\n",
+        ),
+    ];
+    let done = Optimised::new(pack, &module.concat());
+    for (name, wanted) in [
+        ("merged", &["put_two"][..]),
+        ("dear", &["put", "put"]),
+        ("looked_at", &["put", "at", "put"]),
+        ("in_both_arms", &["put_two", "put_two"]),
+        ("in_one_arm", &["put", "put"]),
+    ] {
+        assert_eq!(done.operations(name), wanted, "{}", done.text(name));
+    }
+    assert_eq!([done.outcome("merged").status, done.outcome("in_both_arms").status], [Status::Optimal, Status::Greedy]);
 }
 
 /// Constants that are known from outside make a function of its own, of which rules see them; the general one stays.

@@ -10,6 +10,7 @@ use super::moves::Moves;
 use super::segments::SegmentTree;
 use super::selection::Def;
 use super::terms::Classes;
+use super::writes::Writes;
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::InstId;
@@ -182,6 +183,30 @@ impl<'a> Choices<'a> {
             let at = Some(self.given.skeleton.segment_after(site));
             let (speculation, cost) = (Speculation::Always, CostAndSize::of(1, cost));
             self.add(Alternative { class, def, children, state: None, speculation, cost, at, group });
+        }
+    }
+
+    /// What may be executed at the site of a write that stays.
+    fn write(&mut self, site: SiteId, keys: &CheckIdentities, unavailable: &BTreeSet<OpId>) {
+        let StatementKind::Write { region, .. } = &self.given.skeleton.statement(site).kind else { return };
+        let (skeleton, view) = (self.given.skeleton, self.given.view);
+        let before = skeleton.segment_before(site);
+        let Some(state) = self.plan.live.get(region.index()).map(|row| row[before.index()]) else { return };
+        // Of those that cost the same, the first one is taken.
+        for id in Writes::new(self.given, keys, unavailable).nodes(site, state) {
+            let node = view.node(id);
+            let Some(children) = self.operands(node.head, &node.children) else { continue };
+            let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));
+            self.add(Alternative {
+                class: calls::executed(view, site),
+                def: Def::Node(id),
+                children,
+                state: Some(state),
+                speculation: Speculation::Always,
+                cost,
+                at: Some(before),
+                group: None,
+            });
         }
     }
 

@@ -8,7 +8,8 @@
 //! * the state after it is the planned one already (idempotent), or
 //! * on every path from it, before anything observes the region, the planned state is right again: a later write
 //!   gives the planned state, or can be executed from it (the class after it holds the same operation on the same
-//!   operands in the planned state);
+//!   operands in the planned state; or another one, where it is to take the place of the writes before it, too:
+//!   [`super::merged_writes`]);
 //!
 //! and its own check is covered: it cannot trap, an equal check dominates it (for an idempotent write, a read of
 //! the same bytes will do), or the next thing that is executed, whichever way control goes, is an equal check with the
@@ -18,20 +19,22 @@
 //! Dropping a write takes its state away from the values that read it; [`super::construct`] finds out, and the
 //! plan is made again with that write kept.
 
+mod look_ahead;
+
 use super::calls::RemovalGroups;
 use super::check_identity::{CheckIdentities, CheckIdentityId, Speculation};
 use super::segments::SegmentTree;
+use super::writes::Writes;
 use crate::Saturated;
-use crate::egraph::{ClassId, EGraphView, Head, InputId, Node};
+use crate::egraph::{ClassId, EGraphView};
 use crate::ir::cfg::Cfg;
 use crate::ir::{BlockId, RegionId};
 use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, StateAfter, StatementKind};
 use indexmap::IndexMap;
-use rewright_typeprop::{Op, OpId, Universe};
+use look_ahead::Walk;
+use rewright_typeprop::{OpId, Universe};
 use rustc_hash::FxHashMap;
-
-/// How many blocks and statements one look-ahead may visit. Dead stores are overwritten soon.
-const LOOK_AHEAD: u32 = 256;
+use std::collections::BTreeSet;
 
 /// What becomes of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +68,8 @@ pub(crate) struct Plan {
     accesses: Vec<bool>,
     /// Which statements at sites may go.
     pub(crate) removable: RemovalGroups,
+    /// Writes at which another operation could be executed in place of those before it.
+    pub(crate) mergeable: BTreeSet<SiteId>,
 }
 
 impl Plan {
@@ -93,8 +98,19 @@ impl Plan {
     }
 }
 
-/// Makes the plan; writes in `kept` are executed.
-pub(crate) fn plan(given: Saturated, tree: &SegmentTree, keys: &mut CheckIdentities, kept: &[bool]) -> Plan {
+/// What is given of a plan.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// By site: writes that are executed.
+    pub(crate) kept: &'a [bool],
+    /// Writes at which another operation is executed in place of those before it.
+    pub(crate) merged: &'a BTreeSet<SiteId>,
+    /// Operations that are not to be chosen.
+    pub(crate) unavailable: &'a BTreeSet<OpId>,
+}
+
+/// Makes the plan.
+pub(crate) fn plan(given: Saturated, tree: &SegmentTree, keys: &mut CheckIdentities, asked: Asked) -> Plan {
     let Saturated { cfg, universe, skeleton, view, .. } = given;
     let checks: Vec<_> = skeleton.statements.iter().map(|s| keys.of_statement(skeleton, s)).collect();
     let original: Vec<Vec<ClassId>> =
@@ -105,26 +121,41 @@ pub(crate) fn plan(given: Saturated, tree: &SegmentTree, keys: &mut CheckIdentit
         known: vec![vec![]; keys.len()],
         accesses: keys.accesses(),
         removable: RemovalGroups::new(given),
+        mergeable: BTreeSet::new(),
     };
     let desynced = vec![FxHashMap::default(); original.len()];
     let forced = vec![false; skeleton.statements.len()];
     let relied = forced.clone();
-    let mut planner =
-        Planner { skeleton, view, universe, cfg, tree, kept, checks, original, plan, desynced, forced, relied };
+    let writes = Writes::new(given, keys, asked.unavailable);
+    let mut planner = Planner {
+        skeleton,
+        view,
+        universe,
+        cfg,
+        tree,
+        writes,
+        asked,
+        checks,
+        original,
+        plan,
+        desynced,
+        forced,
+        relied,
+    };
     planner.checks();
     planner.writes();
     planner.facts();
     planner.plan
 }
 
-struct Planner<'a> {
+struct Planner<'a, 'k> {
     skeleton: &'a Skeleton,
     view: &'a EGraphView,
     universe: &'a Universe,
     cfg: &'a Cfg,
     tree: &'a SegmentTree<'a>,
-    /// By site: writes that are not to be dropped.
-    kept: &'a [bool],
+    writes: Writes<'a, 'k>,
+    asked: Asked<'a>,
     /// By site: key and trap code.
     checks: Vec<Option<(CheckIdentityId, Option<u32>)>>,
     original: Vec<Vec<ClassId>>,
@@ -137,7 +168,7 @@ struct Planner<'a> {
     relied: Vec<bool>,
 }
 
-impl Planner<'_> {
+impl Planner<'_, '_> {
     /// Decides checks, as if every write were executed.
     fn checks(&mut self) {
         for block in self.cfg.reverse_post_order() {
@@ -220,7 +251,7 @@ impl Planner<'_> {
 
     /// Is a write executed whatever states say? So is a call that rules let go by its effects: it goes as they say.
     fn is_pinned(&self, site: SiteId) -> bool {
-        self.kept[site.index()] || self.plan.fates[site.index()] == StatementPlan::Optional
+        self.asked.kept[site.index()] || self.plan.fates[site.index()] == StatementPlan::Optional
     }
 
     /// What a dropped write said is not known any more, unless its front end says it.
@@ -256,10 +287,13 @@ impl Planner<'_> {
             entered: IndexMap::new(),
             forced: vec![],
             relied: vec![],
+            mergeable: vec![],
             steps: 0,
         };
         // An idempotent write whose check has to move needs no other write to set the state right.
-        if !self.walk(&mut walk, site, idempotent) {
+        let right = self.walk(&mut walk, site, idempotent);
+        self.plan.mergeable.extend(walk.mergeable);
+        if !right {
             return false;
         }
         for (block, _) in &walk.entered {
@@ -279,178 +313,6 @@ impl Planner<'_> {
         match self.checks[site.index()] {
             None | Some((_, None)) => true,
             Some((key, Some(_))) => self.plan.is_known(self.tree, key, before, write),
-        }
-    }
-
-    /// Follows all paths from a dropped write until the planned state is right again.
-    fn walk(&self, walk: &mut Walk, site: SiteId, synced: bool) -> bool {
-        let start = self.skeleton.statement(site).block;
-        let mut ready: Vec<(BlockId, u32)> = vec![(start, site.0 + 1)];
-        while let Some((block, from)) = ready.pop() {
-            let data = &self.skeleton.blocks[block.index()];
-            let mut done = false;
-            for next in (from..data.first_site + data.sites).map(SiteId) {
-                walk.steps += 1;
-                match self.step(walk, next, synced) {
-                    Step::On => {}
-                    Step::Right => {
-                        done = true;
-                        break;
-                    }
-                    Step::Observed => return false,
-                }
-            }
-            if done {
-                continue;
-            }
-            walk.steps += 1;
-            if data.observes || walk.steps > LOOK_AHEAD || (walk.pending_any && data.edges.is_empty()) {
-                return false;
-            }
-            for edge in &data.edges {
-                let target = edge.target;
-                // Only the check is still to be found. Who goes round until the steps are used up does not come to it.
-                if synced {
-                    ready.push((target, self.skeleton.blocks[target.index()].first_site));
-                    continue;
-                }
-                let goes_round = || self.cfg.predecessors(target).iter().any(|e| self.cfg.dominates(target, e.from));
-                if walk.pending_any && goes_round() {
-                    return false;
-                }
-                let tokens = &self.skeleton.blocks[target.index()].tokens;
-                if tokens.iter().any(|(region, _)| region.index() == walk.row) {
-                    return false;
-                }
-                let arrived = walk.entered.entry(target).or_insert(0);
-                *arrived += 1;
-                // Back edges arrive later, in the planned state: a loop without a state parameter changes nothing.
-                let ahead = self.cfg.predecessors(target).iter().filter(|e| !self.cfg.dominates(target, e.from));
-                if *arrived == ahead.count() as u32 {
-                    ready.push((target, self.skeleton.blocks[target.index()].first_site));
-                }
-            }
-        }
-        let complete = |(block, arrived): (&BlockId, &u32)| *arrived as usize == self.cfg.predecessors(*block).len();
-        // A block entered from a path that the look-ahead has not been on would be in two states.
-        walk.entered.iter().all(complete)
-    }
-
-    fn step(&self, walk: &mut Walk, site: SiteId, synced: bool) -> Step {
-        if walk.steps > LOOK_AHEAD {
-            return Step::Observed;
-        }
-        let own = self.checks[site.index()];
-        match &self.skeleton.statement(site).kind {
-            StatementKind::Call { after: Some(after), .. } if after.region.index() == walk.row && !synced => {
-                self.step_write(walk, site, true)
-            }
-            StatementKind::Opaque { observes, writes, .. } | StatementKind::Call { observes, writes, .. } => {
-                if *observes || *writes || walk.pending_any {
-                    Step::Observed
-                } else {
-                    Step::On
-                }
-            }
-            StatementKind::Check { observes, .. } => match self.plan.fates[site.index()] {
-                // It would be executed without the check that it was behind, and may not trap only there.
-                StatementPlan::Optional if walk.pending_any => Step::Observed,
-                StatementPlan::Optional => Step::On,
-                StatementPlan::Keep if *observes => Step::Observed,
-                StatementPlan::Keep => Step::On,
-                // It may have gone because of the very write that is to go now.
-                StatementPlan::Drop => match (walk.pending, own) {
-                    (Some((key, code)), Some((other, other_code))) if key == other && code != other_code => {
-                        Step::Observed
-                    }
-                    _ => Step::On,
-                },
-            },
-            StatementKind::Write { region, trap, .. } => {
-                let before = self.skeleton.segment_before(site);
-                // What dominates the dropped write, too, is a fact without it.
-                let inert = trap.is_none() || self.inert(walk, site, before);
-                let equal = walk.pending_any && walk.pending.is_some() && walk.pending == own;
-                if region.index() != walk.row {
-                    // Executed for all that is known here: it ends the search for a check, and observes if it traps.
-                    return if walk.pending_any || !inert { Step::Observed } else { Step::On };
-                }
-                if equal {
-                    walk.relied.push(site);
-                }
-                match synced {
-                    true if equal => Step::Right,
-                    true => Step::Observed,
-                    false => self.step_write(walk, site, inert),
-                }
-            }
-        }
-    }
-
-    /// Comes to a write of the walk's region.
-    fn step_write(&self, walk: &mut Walk, site: SiteId, inert: bool) -> Step {
-        let (before, after) = (self.skeleton.segment_before(site), self.skeleton.segment_after(site));
-        let [was, result] = [before, after].map(|segment| self.original[walk.row][segment.index()]);
-        let free = inert && !walk.pending_any;
-        let may_go = free && !self.is_pinned(site);
-        if result == walk.planned && may_go {
-            return Step::Right;
-        }
-        if result == was {
-            // It changes nothing, so it will go anyway: nothing is gained by executing it instead.
-            if may_go {
-                walk.forced.push(site);
-                return Step::On;
-            }
-            return Step::Observed;
-        }
-        if (free || walk.relied.contains(&site)) && self.executable(site, walk.planned) {
-            return Step::Right;
-        }
-        if may_go {
-            walk.forced.push(site);
-            return Step::On;
-        }
-        Step::Observed
-    }
-
-    /// Does a write on the way not trap, by facts that do not come from the way itself?
-    fn inert(&self, walk: &Walk, site: SiteId, before: SegmentId) -> bool {
-        let Some((key, Some(_))) = self.checks[site.index()] else { return true };
-        // The dropped write itself is no such fact, not even where it is said not to trap: Cranelift keeps a store
-        // that cannot trap before one to the same address that may.
-        walk.key != Some(key) && self.plan.is_known(self.tree, key, before, true)
-    }
-
-    /// Does the class after the write hold the same operation on the same operands in the planned state, and that of the
-    /// value that it gives, if it gives one?
-    fn executable(&self, site: SiteId, planned: ClassId) -> bool {
-        let holds = |class: ClassId, own: &Node<ClassId>| {
-            let mut nodes = self.view.class(class).nodes.iter().map(|n| self.view.node(*n));
-            nodes.any(|n| n.children.last() == Some(&planned) && n.is_same_but_for_state(own))
-        };
-        let in_view = |input: InputId| {
-            let node = &self.skeleton.input.nodes[input.index()];
-            let children = node.children.iter().map(|child| self.view.class_of(*child)).collect();
-            Node { head: node.head, types: node.types.clone(), children }
-        };
-        let op = |node: &Node<ClassId>| match node.head {
-            Head::Op(op) => Some(self.universe.ops.get(op)),
-            _ => None,
-        };
-        match &self.skeleton.statement(site).kind {
-            StatementKind::Write { out, .. } => {
-                let own = in_view(*out);
-                op(&own).is_some_and(Op::takes_state) && holds(self.view.class_of(*out), &own)
-            }
-            StatementKind::Call { node, after: Some(after), .. } => {
-                let own = in_view(*node);
-                let Some(parts) = op(&own).and_then(|op| op.parts) else { return false };
-                let part = |op: OpId| Node { head: Head::Op(op), ..own.clone() };
-                holds(self.view.class_of(after.out), &part(parts.state))
-                    && holds(self.view.class_of(*node), &part(parts.value))
-            }
-            _ => false,
         }
     }
 
@@ -476,30 +338,4 @@ impl Planner<'_> {
             }
         }
     }
-}
-
-/// A look-ahead from one dropped write.
-struct Walk {
-    row: usize,
-    planned: ClassId,
-    /// What the dropped write checks.
-    key: Option<CheckIdentityId>,
-    /// Its check, while nothing covers it.
-    pending: Option<(CheckIdentityId, Option<u32>)>,
-    pending_any: bool,
-    /// Blocks entered in the planned state, and over how many edges.
-    entered: IndexMap<BlockId, u32>,
-    forced: Vec<SiteId>,
-    /// The writes that take over the check, one on each way.
-    relied: Vec<SiteId>,
-    steps: u32,
-}
-
-enum Step {
-    /// Nothing happens here.
-    On,
-    /// From here on the planned state is the original one.
-    Right,
-    /// The region is observed, or too much happens.
-    Observed,
 }
