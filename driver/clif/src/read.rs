@@ -16,7 +16,7 @@ use super::scan::{functions, words};
 use cranelift_codegen::ir::entities::AnyEntity;
 use cranelift_codegen::ir::{Endianness, Function};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
-use cranelift_codegen::settings::{self, Flags, FlagsOrIsa};
+use cranelift_codegen::settings::{self, Configurable, Flags, FlagsOrIsa};
 use cranelift_codegen::verify_function;
 use cranelift_reader::{Feature, IsaSpec, ParseOptions, parse_test};
 use std::fmt::Write as _;
@@ -79,6 +79,8 @@ pub struct File {
     /// For what its functions are verified: the host's architecture if the file has a target of it or none at all,
     /// else its first target. `None` where Cranelift does not support the host.
     pub isa: Option<OwnedTargetIsa>,
+    /// Settings with frame pointers, unless the file says whether there are any: hosts such as wasmtime set that elsewhere.
+    pub frame_pointers: Option<Flags>,
     /// In the order of the file.
     pub functions: Vec<FileFunction>,
 }
@@ -121,13 +123,14 @@ pub struct FileFunction {
 
 impl File {
     /// The strictest settings under which Cranelift's verifier accepts a function as it stands in the file: those
-    /// of a machine, or else (mixed pointer widths, which only interpreters run) those of none. What is made of the
-    /// function must pass the same ones.
+    /// of a machine, or else (mixed pointer widths, which only interpreters run) those of none, or else those with frame
+    /// pointers. What is made of the function must pass the same ones.
     pub fn accepts(&self, func: &Function) -> Result<FlagsOrIsa<'_>, Rejected> {
         let isa = self.isa.as_deref().ok_or(Rejected::Host)?;
         verify(func, isa.into()).map(|()| FlagsOrIsa::from(isa)).or_else(|errors| {
-            let flags = FlagsOrIsa::from(isa.flags());
-            verify(func, flags).map(|()| flags).map_err(|_| errors)
+            let others = [Some(isa.flags()), self.frame_pointers.as_ref()];
+            let mut others = others.into_iter().flatten().map(FlagsOrIsa::from);
+            others.find(|flags| verify(func, *flags).is_ok()).ok_or(errors)
         })
     }
 
@@ -293,6 +296,12 @@ fn keep(text: &str, file: cranelift_reader::TestFile<'_>) -> File {
     };
     let targets = if has_targets { target_lines(&header) } else { vec![] };
 
+    let frame_pointers = (!header.contains("preserve_frame_pointers")).then(|| {
+        let mut flags = settings::builder();
+        flags.enable("preserve_frame_pointers").expect("Cranelift has this setting");
+        Flags::new(flags)
+    });
+
     let mut functions = Vec::with_capacity(file.functions.len());
     for (n, (func, details)) in file.functions.into_iter().enumerate() {
         let kept = details.comments.iter().filter(|c| c.entity == AnyEntity::Function || is_directive(c.text));
@@ -300,7 +309,7 @@ fn keep(text: &str, file: cranelift_reader::TestFile<'_>) -> File {
         let text = text[start(n)..start(n + 1)].to_string();
         functions.push(FileFunction { func, line: details.location.line_number, text, comments });
     }
-    File { header, commands, targets, features, isas, flags, isa, functions }
+    File { header, commands, targets, features, isas, flags, isa, frame_pointers, functions }
 }
 
 /// `set` and `target` lines, which the reader has already understood and thrown away.
@@ -348,6 +357,18 @@ mod tests {
         assert_eq!(again.functions.len(), 2);
         assert_eq!(again.functions[0].comments, file.functions[0].comments);
         assert_eq!(again.functions[0].func.to_string(), file.functions[0].func.to_string());
+    }
+
+    #[test]
+    fn frame_pointers_are_there_unless_the_file_denies_them() {
+        let function = "function %f() -> i64 {\nblock0:\n    v0 = get_frame_pointer.i64\n    return v0\n}\n";
+        let accepted = |header: &str| {
+            let file = read(&format!("{header}{function}")).unwrap();
+            file.accepts(&file.functions[0].func).is_ok()
+        };
+        assert!(accepted("") && accepted("target x86_64\n"));
+        assert!(accepted("set preserve_frame_pointers=true\ntarget x86_64\n"));
+        assert!(!accepted("set preserve_frame_pointers=false\ntarget x86_64\n"));
     }
 
     #[test]
