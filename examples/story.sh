@@ -1,13 +1,16 @@
 # The head of every story's run.sh: `source "$(dirname "$0")/../story.sh"`.
 #
-# Gives: `$rewright`, built; `$out`, a folder that goes when the story ends; `fail`, which ends it; `library` for its
+# Gives: `$rewright`, which is $REWRIGHT, or built; `$out`, a folder that goes when the story ends; `fail`, which ends it; `library` for its
 # C functions; `check` for packs; `body`, `count` and `expect` to look into functions. Stands in the story's folder
 # afterwards. `allow` is what the story's packs may call: `library` adds to it, and it goes to whatever calls.
 set -euo pipefail
 cd "$(dirname "$0")"
-cargo build --quiet --manifest-path ../../Cargo.toml --bin rewright
-rewright="$(cargo metadata --quiet --manifest-path ../../Cargo.toml --format-version 1 --no-deps |
-    sed -E 's/.*"target_directory":"([^"]*)".*/\1/')/debug/rewright"
+rewright=${REWRIGHT:-}
+if [ -z "$rewright" ]; then
+    cargo build --quiet --manifest-path ../../Cargo.toml --bin rewright
+    rewright="$(cargo metadata --quiet --manifest-path ../../Cargo.toml --format-version 1 --no-deps |
+        sed -E 's/.*"target_directory":"([^"]*)".*/\1/')/debug/rewright"
+fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 

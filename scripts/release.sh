@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Makes target/release-files/rewright-VERSION-ARCH-linux.tar.gz and rewright_VERSION_ARCH.deb, and tries both in a clean
-# folder with an empty environment. `scripts/release.sh dev` packs the debug build, which reads the packs from the source
-# tree: it serves to test this script.
+# folder with an empty environment. `scripts/release.sh dev` packs the debug build (or $REWRIGHT, where it is set), which
+# reads the packs from the source tree: it serves to test this script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${1:-release}
 case $profile in
-release) built=target/release level=6 ;;
-dev) built=target/debug level=1 ;;
+release) built=target/release/rewright level=6 ;;
+dev) built=${REWRIGHT:-target/debug/rewright} level=1 ;;
 *) echo "release: no profile \`$profile\`: it is \`release\` or \`dev\`" >&2; exit 2 ;;
 esac
 for tool in dpkg-deb readelf; do
@@ -15,11 +15,11 @@ for tool in dpkg-deb readelf; do
 done
 if [ "$profile" = release ]; then
     cargo build --locked --quiet --workspace --bin rewright --release
-else
+elif [ -z "${REWRIGHT:-}" ]; then
     cargo build --locked --quiet --workspace --bin rewright
 fi
 
-version=$("$built/rewright" --version | cut -d ' ' -f 2)
+version=$("$built" --version | cut -d ' ' -f 2)
 machine=$(uname -m)
 name=rewright-$version-$machine-linux
 files=target/release-files
@@ -30,7 +30,7 @@ mkdir -p "$files"
 tree=$files/$name
 mkdir -p "$tree"/{bin,share/man/man1,share/bash-completion/completions,share/zsh/vendor-completions} \
     "$tree"/share/{fish/vendor_completions.d,doc/rewright}
-install -m 755 "$built/rewright" "$tree/bin/rewright"
+install -m 755 "$built" "$tree/bin/rewright"
 strip --strip-debug "$tree/bin/rewright"
 program=$PWD/$tree/bin/rewright
 "$program" man -o "$tree/share/man"

@@ -8,10 +8,14 @@ source scripts/part.sh
 # Property tests try the same cases at every run; another number tries others.
 export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-1}"
 echo "property tests: PROPTEST_RNG_SEED=$PROPTEST_RNG_SEED" >&2
-rewright() { cargo run --quiet --bin rewright -- "$@"; }
 part "format" cargo fmt --all --check
 part "lints" cargo clippy --workspace --all-targets --quiet -- -D warnings
 part "build of the tests" cargo nextest run --workspace --no-run
+# The program as the tests have it: built alone, with other features of its dependencies, it would be built again.
+REWRIGHT="$(cargo metadata --quiet --format-version 1 --no-deps |
+    sed -E 's/.*"target_directory":"([^"]*)".*/\1/')/debug/rewright"
+export REWRIGHT
+rewright() { "$REWRIGHT" "$@"; }
 part "tests" cargo nextest run --workspace
 part "doc tests" cargo test --workspace --doc --quiet
 RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" part "documentation" \
