@@ -15,7 +15,7 @@ use super::print::{Unstated, print_as_written};
 use super::scan::{functions, words};
 use cranelift_codegen::ir::entities::AnyEntity;
 use cranelift_codegen::ir::{Endianness, Function};
-use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable, Flags, FlagsOrIsa};
 use cranelift_codegen::verify_function;
 use cranelift_reader::{Feature, IsaSpec, ParseOptions, parse_test};
@@ -79,8 +79,8 @@ pub struct File {
     /// For what its functions are verified: the host's architecture if the file has a target of it or none at all,
     /// else its first target. `None` where Cranelift does not support the host.
     pub isa: Option<OwnedTargetIsa>,
-    /// Settings with frame pointers, unless the file says whether there are any: hosts such as wasmtime set that elsewhere.
-    pub frame_pointers: Option<Flags>,
+    /// The same with frame pointers, unless the file says whether there are any: hosts such as wasmtime set that elsewhere.
+    pub frame_pointers: Option<OwnedTargetIsa>,
     /// In the order of the file.
     pub functions: Vec<FileFunction>,
 }
@@ -123,14 +123,14 @@ pub struct FileFunction {
 
 impl File {
     /// The strictest settings under which Cranelift's verifier accepts a function as it stands in the file: those
-    /// of a machine, or else (mixed pointer widths, which only interpreters run) those of none, or else those with frame
-    /// pointers. What is made of the function must pass the same ones.
+    /// of a machine, perhaps with frame pointers, or else (mixed pointer widths, which only interpreters run) those of none.
+    /// What is made of the function must pass the same ones.
     pub fn accepts(&self, func: &Function) -> Result<FlagsOrIsa<'_>, Rejected> {
         let isa = self.isa.as_deref().ok_or(Rejected::Host)?;
         verify(func, isa.into()).map(|()| FlagsOrIsa::from(isa)).or_else(|errors| {
-            let others = [Some(isa.flags()), self.frame_pointers.as_ref()];
-            let mut others = others.into_iter().flatten().map(FlagsOrIsa::from);
-            others.find(|flags| verify(func, *flags).is_ok()).ok_or(errors)
+            let with_frame_pointers = self.frame_pointers.as_deref().map(FlagsOrIsa::from);
+            let mut others = with_frame_pointers.into_iter().chain([FlagsOrIsa::from(isa.flags())]);
+            others.find(|settings| verify(func, *settings).is_ok()).ok_or(errors)
         })
     }
 
@@ -296,11 +296,8 @@ fn keep(text: &str, file: cranelift_reader::TestFile<'_>) -> File {
     };
     let targets = if has_targets { target_lines(&header) } else { vec![] };
 
-    let frame_pointers = (!header.contains("preserve_frame_pointers")).then(|| {
-        let mut flags = settings::builder();
-        flags.enable("preserve_frame_pointers").expect("Cranelift has this setting");
-        Flags::new(flags)
-    });
+    let silent = !header.contains(FRAME_POINTERS);
+    let frame_pointers = isa.as_deref().filter(|_| silent).and_then(with_frame_pointers);
 
     let mut functions = Vec::with_capacity(file.functions.len());
     for (n, (func, details)) in file.functions.into_iter().enumerate() {
@@ -310,6 +307,22 @@ fn keep(text: &str, file: cranelift_reader::TestFile<'_>) -> File {
         functions.push(FileFunction { func, line: details.location.line_number, text, comments });
     }
     File { header, commands, targets, features, isas, flags, isa, frame_pointers, functions }
+}
+
+/// The setting without which Cranelift's verifier rejects what asks for the frame pointer or the return address.
+const FRAME_POINTERS: &str = "preserve_frame_pointers";
+
+fn with_frame_pointers(isa: &dyn TargetIsa) -> Option<OwnedTargetIsa> {
+    let mut flags = settings::builder();
+    for value in isa.flags().iter().filter(|value| value.name != FRAME_POINTERS) {
+        flags.set(value.name, &value.value_string()).ok()?;
+    }
+    flags.enable(FRAME_POINTERS).ok()?;
+    let mut builder = cranelift_codegen::isa::lookup(isa.triple().clone()).ok()?;
+    for value in isa.isa_flags() {
+        builder.set(value.name, &value.value_string()).ok()?;
+    }
+    builder.finish(Flags::new(flags)).ok()
 }
 
 /// `set` and `target` lines, which the reader has already understood and thrown away.
@@ -361,7 +374,8 @@ mod tests {
 
     #[test]
     fn frame_pointers_are_there_unless_the_file_denies_them() {
-        let function = "function %f() -> i64 {\nblock0:\n    v0 = get_frame_pointer.i64\n    return v0\n}\n";
+        let function = "function %f() -> i64 {\nblock0:\n    v0 = get_frame_pointer.i64\n    \
+             v1 = get_return_address.i64\n    v2 = bxor v0, v1\n    return v2\n}\n";
         let accepted = |header: &str| {
             let file = read(&format!("{header}{function}")).unwrap();
             file.accepts(&file.functions[0].func).is_ok()
