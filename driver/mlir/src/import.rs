@@ -2,6 +2,7 @@
 
 pub(crate) mod arithmetic;
 mod cases;
+mod choices;
 mod control;
 mod memory;
 pub(crate) mod types;
@@ -83,6 +84,7 @@ pub(crate) fn import(
         depth: 0,
         given: vec![],
         decider: Decider::new(STEPS),
+        may_hold_poison: choices::may_hold_poison(body),
         choices: FxHashMap::default(),
     };
     importer.arguments(body, function.line)?;
@@ -117,6 +119,8 @@ struct Importer<'a> {
     /// What holds of the variables of loops around.
     given: Conjunction,
     decider: Decider,
+    /// Whether memory may hold what has no value.
+    may_hold_poison: bool,
     /// Variables that are one of several values.
     choices: FxHashMap<Var, Vec<Case>>,
 }
