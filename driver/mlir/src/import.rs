@@ -50,6 +50,8 @@ enum Meaning {
 pub(crate) struct Lowered {
     pub(crate) nest: Nest,
     pub(crate) calls: Vec<String>,
+    /// Arguments of which it is not known that each cell has a place of its own.
+    pub(crate) layouts: Vec<String>,
 }
 
 /// Makes a nest of a function.
@@ -81,6 +83,7 @@ pub(crate) fn import(
         scopes: vec![FxHashMap::default()],
         calls: vec![],
         strided: vec![],
+        layouts: vec![],
         depth: 0,
         given: vec![],
         decider: Decider::new(STEPS),
@@ -92,7 +95,7 @@ pub(crate) fn import(
     importer.ops(body, &mut items)?;
     importer.nest.items = items;
     importer.nest.drop_unused_bindings(importer.pool);
-    Ok(Lowered { nest: importer.nest, calls: importer.calls })
+    Ok(Lowered { nest: importer.nest, calls: importer.calls, layouts: importer.layouts })
 }
 
 /// A region of several blocks has no structure that is seen here.
@@ -114,6 +117,8 @@ struct Importer<'a> {
     calls: Vec<String>,
     /// Arguments whose rows do not follow each other.
     strided: Vec<ArrayId>,
+    /// Arguments whose strides their types do not say.
+    layouts: Vec<String>,
     /// Regions around.
     depth: usize,
     /// What holds of the variables of loops around.
@@ -130,8 +135,11 @@ impl Importer<'_> {
         for (position, (name, ty)) in body.arguments.iter().enumerate() {
             let number = position as u32;
             let meaning = if ty.starts_with("memref") {
-                let Memref { shape, element, strides } =
-                    Memref::read(ty).map_err(|e| Unsupported { line, what: e.to_string() })?;
+                let read = Memref::read(ty).map_err(|e| Unsupported { line, what: e.to_string() })?;
+                if !read.is_apart() {
+                    self.layouts.push(name.clone());
+                }
+                let Memref { shape, element, strides } = read;
                 let shape = shape.into_iter().map(|e| e.map(Affine::constant)).collect();
                 let array = Array { name: name.clone(), kind: ArrayKind::Argument(number), element, shape };
                 let array = self.add_array(array);
