@@ -83,10 +83,8 @@ pub(crate) fn elements(function: &Function, universe: &Universe, source: &dyn So
                         rest.extend(&inst.args);
                     }
                 }
-                Some(Definition::Param(block, n)) if block == function.entry() => {
-                    if source.is_address(value) {
-                        found.entry(n as u32).or_insert(element);
-                    }
+                Some(Definition::Param(block, n)) if block == function.entry() && source.is_address(value) => {
+                    found.entry(n as u32).or_insert(element);
                 }
                 Some(Definition::Param(block, n)) => rest.extend(incoming.get(&(block, n)).into_iter().flatten()),
                 None => {}
