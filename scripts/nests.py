@@ -18,9 +18,10 @@ import subprocess
 import sys
 import tempfile
 
-FLAGS = ["-O1", "-fno-vectorize", "-fno-builtin", "-ffp-contract=off", "-w", "-fno-discard-value-names", "-S", "-emit-llvm"]
+FLAGS = ["-O1", "-fno-vectorize", "-mllvm", "-disable-loop-idiom-all", "-ffp-contract=off", "-w", "-fno-discard-value-names", "-S", "-emit-llvm"]
 PASSES = ["loop-interchange", "loop-unroll<O3;runtime>", "loop-unroll-and-jam", "loop-distribute", "loop-fusion",
-          "loop-mssa(licm)", "loop-mssa(simple-loop-unswitch<nontrivial>)", "loop(loop-reduce)", "loop(loop-flatten)"]
+          "loop-mssa(licm)", "loop-mssa(simple-loop-unswitch<nontrivial>)", "loop(loop-reduce)", "loop(loop-flatten)",
+          "loop(loop-idiom)"]
 OLD = "replayed,interpreted,compiled,refined"
 
 

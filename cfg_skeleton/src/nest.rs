@@ -51,6 +51,7 @@ mod sizes;
 mod statements;
 mod substitute;
 mod trace;
+mod undefined;
 mod updates;
 pub mod value;
 mod writers;
@@ -61,6 +62,7 @@ pub use constraint::Constraint;
 pub use contained::touches_no_more;
 pub use predicate::{Confirm, Confirmation, Conjunction, Decider};
 use rustc_hash::FxHashMap;
+pub use undefined::Undefined;
 pub use value::{Pool, Value, ValueId};
 
 /// An array of a nest.

@@ -4,9 +4,9 @@
 //! The values in memory at the end are the same. Accesses are executed that the branch guarded: who asks what a program
 //! touches has to know them.
 
-use super::value::{Operation, Pool, Value, ValueId, element, may_be_poison};
-use super::{ArrayKind, If, Item, Line, Load, LoadId, Names, Nest, Store};
-use rustc_hash::FxHashSet;
+use super::value::{Operation, Pool, Value, ValueId};
+use super::{ArrayId, ArrayKind, If, Item, Line, Load, LoadId, Names, Nest, Store, Undefined};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A nest without branches.
 pub(crate) struct Flat {
@@ -42,7 +42,8 @@ pub(crate) enum NotPlain {
 
 pub(crate) fn flatten(nest: &Nest, pool: &mut Pool, names: &mut Names) -> Result<Flat, NotPlain> {
     let flat = Flat { nest: nest.clone(), guarded_loads: FxHashSet::default(), guarded_stores: FxHashSet::default() };
-    let mut flattener = Flattener { pool, names, flat, guards: vec![] };
+    let undefined = Undefined::of(nest, pool);
+    let mut flattener = Flattener { pool, names, flat, guards: vec![], given: FxHashMap::default(), undefined };
     let items = flattener.items(&nest.items)?;
     let mut flat = flattener.flat;
     flat.nest.items = items;
@@ -55,6 +56,9 @@ struct Flattener<'a> {
     flat: Flat,
     /// Conditions of the branches around, outermost first, and which arm.
     guards: Vec<(ValueId, bool)>,
+    /// Of the branch around, what its first arm leaves in cells of which the second arm gives the other value.
+    given: FxHashMap<ArrayId, ValueId>,
+    undefined: Undefined,
 }
 
 impl Flattener<'_> {
@@ -89,39 +93,32 @@ impl Flattener<'_> {
     }
 
     fn branch(&mut self, x: &If, result: &mut Vec<Item>) -> Result<(), NotPlain> {
-        if self.may_be_undefined(x.condition) {
+        // To branch on an undefined value is undefined behaviour, to select by one is not.
+        if self.undefined.may_be(self.pool, x.condition) {
             return Err(NotPlain::Branch(x.line));
         }
         for (arm, taken) in [(&x.then, true), (&x.otherwise, false)] {
             self.guards.push((x.condition, taken));
             for item in arm {
+                let given = if taken { FxHashMap::default() } else { self.given_by(&x.then) };
+                self.given = given;
                 self.item(item, result)?;
             }
             self.guards.pop();
         }
+        self.given.clear();
         Ok(())
     }
 
-    /// Whether a condition is made from operations that may have no value, or from contents of an array of the
-    /// function's own. To branch on an undefined value is undefined behaviour, to select by one is not.
-    fn may_be_undefined(&self, condition: ValueId) -> bool {
-        let mut rest = vec![condition];
-        let mut seen = FxHashSet::default();
-        while let Some(value) = rest.pop() {
-            match self.pool.get(value) {
-                _ if !seen.insert(value) => {}
-                Value::Op(op) if may_be_poison(self.pool, op) => return true,
-                Value::Op(op) => rest.extend(&op.operands),
-                Value::Load(load) => {
-                    let array = element(&self.flat.nest.items, *load).map(|array| self.flat.nest.array(array).kind);
-                    if array.is_none_or(|kind| kind == ArrayKind::Local) {
-                        return true;
-                    }
-                }
-                _ => {}
-            }
+    /// What is left in cells by the last items of an arm.
+    fn given_by(&self, arm: &[Item]) -> FxHashMap<ArrayId, ValueId> {
+        let stores = arm.iter().rev().map_while(|item| if let Item::Store(x) = item { Some(x) } else { None });
+        let cells = stores.filter(|x| self.flat.nest.array(x.array).kind == ArrayKind::Cell);
+        let mut given = FxHashMap::default();
+        for x in cells {
+            given.entry(x.array).or_insert(x.value);
         }
-        false
+        given
     }
 
     fn store(&mut self, x: &Store, result: &mut Vec<Item>) {
@@ -135,8 +132,10 @@ impl Flattener<'_> {
         result.push(Item::Load(Load { id, array: x.array, subscripts: x.subscripts.clone(), line: x.line }));
         let old = self.pool.add(Value::Load(id));
         let ty = self.flat.nest.array(x.array).element.clone();
+        let mut given = self.given.get(&x.array).copied();
         let value = self.guards.iter().rev().fold(x.value, |value, &(condition, taken)| {
-            let operands = if taken { vec![condition, value, old] } else { vec![condition, old, value] };
+            let other = given.take().unwrap_or(old);
+            let operands = if taken { vec![condition, value, other] } else { vec![condition, other, value] };
             let name = "arith.select".to_string();
             self.pool.add(Value::Op(Operation { name, flags: vec![], from: ty.clone(), ty: ty.clone(), operands }))
         });

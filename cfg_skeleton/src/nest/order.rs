@@ -18,9 +18,9 @@ use super::matching::{Match, Matcher, equal_points};
 use super::predicate::{Conjunction, Decider, without};
 use super::statements::{Action, Statement, Statements};
 use super::updates::{Update, updates};
-use super::value::{Pool, Value, ValueId, may_be_poison};
+use super::value::{Pool, Value, ValueId};
 use super::writers::{FEW_CANDIDATES, Reading, guesses};
-use super::{ArrayId, ArrayKind, Line, LoadId, Nest};
+use super::{ArrayId, ArrayKind, Line, LoadId, Nest, Undefined};
 use rustc_hash::FxHashSet;
 
 /// More pairs of accesses than this are not looked at.
@@ -108,25 +108,9 @@ pub(super) fn show(
 
 /// A statement behind a branch on what may have no value: it may be executed more often than what it guards.
 fn undefined_branch(pool: &Pool, statements: &Statements<'_>) -> Option<Line> {
-    let is_own = |load: &LoadId| {
-        let array = statements.loads.get(load).map(|read| statements.nest.array(read.access.array).kind);
-        array.is_none_or(|kind| kind == ArrayKind::Local)
-    };
-    let undefined = |statement: &&Statement| {
-        let conditions: Vec<ValueId> = statement.guards.iter().map(|(condition, _)| *condition).collect();
-        let mut rest = conditions.clone();
-        let mut seen = FxHashSet::default();
-        while let Some(value) = rest.pop() {
-            match pool.get(value) {
-                _ if !seen.insert(value) => {}
-                Value::Op(op) if may_be_poison(pool, op) => return true,
-                Value::Op(op) => rest.extend(&op.operands),
-                _ => {}
-            }
-        }
-        statements.reads(pool, &conditions).iter().any(is_own)
-    };
-    statements.all.iter().find(undefined).map(|statement| statement.access.line)
+    let undefined = Undefined::of(statements.nest, pool);
+    let is_undefined = |s: &&Statement| s.guards.iter().any(|(condition, _)| undefined.may_be(pool, *condition));
+    statements.all.iter().find(is_undefined).map(|statement| statement.access.line)
 }
 
 /// Whether the data in bounds of loops is the same during the whole call: contents that nothing writes.

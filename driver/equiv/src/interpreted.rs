@@ -3,13 +3,14 @@
 //! Both are imported, and run on edges and random numbers. There is memory at every address but the lowest: pages are
 //! made up when they are reached, numbers and pointers mixed. What is opaque is made up, too: the result of a call or
 //! of an instruction that nothing models depends on its text and its operands only, and calls that may write are noted
-//! in order; one that does not return ends the run. So what is compared is the result, the memory but for the stack,
-//! and what the outside was told.
+//! in order; one that does not return ends the run. Blocks of memory are set and copied. So what is compared is the
+//! result, what the outside was told, and the memory but for the stack.
 //!
 //! Not here: poison, which import knows no more (see [`refined`](super::refined)), vectors, and operations
 //! that only a pack declares. A run that meets them before is none; one that meets them after says nothing either.
 
 use super::inputs::{Inputs, PAGE, canonical, hash, pointer};
+use super::memory_blocks::{BlockOperation, MemoryBlock};
 use super::{Config, Files, Seen};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -26,6 +27,8 @@ use std::collections::BTreeMap;
 
 /// Steps of a run.
 const FUEL: u64 = 100_000;
+/// Bytes of a block that is set or copied.
+const BLOCK: u64 = 1 << 16;
 /// Below, nothing is: 0 points nowhere.
 const LOWEST: u64 = 4096;
 /// How a run ends with a call that does not return: no trap of a program has this number.
@@ -115,8 +118,9 @@ fn both(old: &Subject<'_>, new: &Subject<'_>, arguments: &[i64], seed: u64) -> C
         (was, is) => return Compared::Differs(format!("it ends as {is:?}, and ended as {was:?}")),
     }
     match () {
-        () if !same_memory(&before.memory, &after.memory, seed) => Compared::Differs("it leaves another memory".into()),
+        // What they write is not known.
         () if before.told != after.told => Compared::Differs("it calls others, or in another order".into()),
+        () if !same_memory(&before.memory, &after.memory, seed) => Compared::Differs("it leaves another memory".into()),
         () => Compared::Same,
     }
 }
@@ -179,7 +183,7 @@ impl Host for Outside<'_> {
         }
     }
 
-    fn execute(&mut self, inst: &Inst, args: &[i64], _: &mut Memory) -> Result<Results, Outcome> {
+    fn execute(&mut self, inst: &Inst, args: &[i64], memory: &mut Memory) -> Result<Results, Outcome> {
         let InstKind::Opaque { effects, .. } = &inst.kind else {
             return Err(Outcome::Unsupported("an operation that only a pack knows".into()));
         };
@@ -187,7 +191,13 @@ impl Host for Outside<'_> {
         let at = |place: (usize, usize)| &body.blocks[place.0].instructions[place.1];
         match inst.origin.and_then(|o| payloads.sources.get(o as usize)) {
             Some(Source::Cases(place)) => Ok(Results::from_elem(case(at(*place), args), 1)),
-            Some(Source::Instruction(place)) => self.instruction(at(*place), inst, *effects, args),
+            Some(Source::Instruction(place)) => {
+                let instruction = at(*place);
+                match MemoryBlock::of(instruction) {
+                    Some(block) => self.block(&block, instruction, args, memory),
+                    None => self.instruction(instruction, inst, *effects, args),
+                }
+            }
             _ => Err(Outcome::Unsupported("an instruction of unknown origin".into())),
         }
     }
@@ -201,10 +211,7 @@ impl Outside<'_> {
         effects: OpaqueEffects,
         args: &[i64],
     ) -> Result<Results, Outcome> {
-        let local = |text: &str| {
-            let hole = instruction.template.holes.iter().position(|hole| hole == text)?;
-            args.get(hole).copied()
-        };
+        let local = |text: &str| local(instruction, args, text);
         let one = |value: i64| Ok(Results::from_elem(value, 1));
         match &instruction.shape {
             Shape::Alloca(_) => {
@@ -221,8 +228,7 @@ impl Outside<'_> {
             Shape::Offset { base, source, indices } if base.ty == Type::Ptr => {
                 let index =
                     |o: &Operand| local(&o.text).or_else(|| constants::read(&o.ty, &o.text).map(|bits| bits as i64));
-                let global = base.text.starts_with('@').then(|| pointer(hash(&base.text)));
-                let start = local(&base.text).or(global);
+                let start = address(instruction, args, base);
                 let offset = constants::offset_at(source, indices, &self.subject.file.named, index);
                 return match start.zip(offset) {
                     Some((start, offset)) => one(start.wrapping_add(offset)),
@@ -249,6 +255,44 @@ impl Outside<'_> {
         Ok(inst.results.iter().map(|value| self.made_up(*value, number)).collect())
     }
 
+    /// Sets or copies a block of memory.
+    fn block(
+        &mut self,
+        block: &MemoryBlock<'_>,
+        instruction: &Instruction,
+        args: &[i64],
+        memory: &mut Memory,
+    ) -> Result<Results, Outcome> {
+        let number = |o: &Operand| {
+            local(instruction, args, &o.text).or_else(|| constants::read(&o.ty, &o.text).map(|bits| bits as i64))
+        };
+        let address = |o: &Operand| address(instruction, args, o).map(|address| address as u64);
+        let not_modelled = || Outcome::Unsupported("a block of memory at an address that is not modelled".into());
+        let to = address(block.to).ok_or_else(not_modelled)?;
+        let bits = |n: i64| if block.length.ty == Type::Int(32) { u64::from(n as u32) } else { n as u64 };
+        let length = number(block.length).map(bits).ok_or_else(not_modelled)?;
+        if length > BLOCK {
+            return Err(Outcome::Unsupported("a block of too many bytes".into()));
+        }
+        // All bytes are read before any is written: blocks may overlap.
+        let bytes = match block.operation {
+            BlockOperation::Set => vec![number(block.from).ok_or_else(not_modelled)? as u8; length as usize],
+            BlockOperation::Copy | BlockOperation::Move => {
+                let from = address(block.from).ok_or_else(not_modelled)?;
+                let byte = |n: u64| {
+                    self.reach(from.wrapping_add(n), memory);
+                    memory.load(from.wrapping_add(n), 1).map(|byte| byte as u8)
+                };
+                (0..length).map(byte).collect::<Option<Vec<u8>>>().ok_or_else(not_modelled)?
+            }
+        };
+        for (n, byte) in (0..).zip(bytes) {
+            self.reach(to.wrapping_add(n), memory);
+            memory.store(to.wrapping_add(n), 1, byte.into()).ok_or_else(not_modelled)?;
+        }
+        Ok(Results::new())
+    }
+
     /// A value of a result's type.
     fn made_up(&self, value: Value, number: u64) -> i64 {
         let Subject { imported, universe, .. } = self.subject;
@@ -258,6 +302,18 @@ impl Outside<'_> {
             _ => universe.types.scalar(imported.function.ty(value)).map_or(number as i64, |s| s.canonical(number)),
         }
     }
+}
+
+/// The value of a local name in an instruction.
+fn local(instruction: &Instruction, args: &[i64], text: &str) -> Option<i64> {
+    let hole = instruction.template.holes.iter().position(|hole| hole == text)?;
+    args.get(hole).copied()
+}
+
+/// The address that an operand is: a value, or a global.
+fn address(instruction: &Instruction, args: &[i64], operand: &Operand) -> Option<i64> {
+    let global = operand.text.starts_with('@').then(|| pointer(hash(&operand.text)));
+    local(instruction, args, &operand.text).or(global)
 }
 
 /// The text of an instruction with values in it, written as constants are: which of its operands are constants, rules

@@ -32,6 +32,7 @@ mod inputs;
 mod interpreted;
 mod library;
 mod literals;
+mod memory_blocks;
 mod metadata;
 mod modules;
 pub mod nests;

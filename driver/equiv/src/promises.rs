@@ -1,6 +1,7 @@
 //! What can be seen of a body without running it: which promises of its function it keeps.
 
 use super::annotations::{has, parts};
+use super::memory_blocks::MemoryBlock;
 use super::modules::Version;
 use rewright_llvm::body::{Body, Instruction, Operand, Shape};
 use rewright_llvm::captures::captured;
@@ -112,7 +113,7 @@ impl<'a> Promises<'a> {
                 let intrinsic = callee.starts_with("@llvm.");
                 let also = match name {
                     // One that is not volatile; its declaration is that of all.
-                    "nosync" => is_plain_block(i),
+                    "nosync" => MemoryBlock::of(i).is_some(),
                     "willreturn" => self.returning.is_some_and(|returning| returning.contains(callee)),
                     "norecurse" => intrinsic && said.iter().any(|list| has(list, "nocallback")),
                     _ => false,
@@ -275,13 +276,6 @@ const WRITES: Accesses = Accesses { reads: false, writes: true };
 
 fn is_no_capture(attribute: &str) -> bool {
     matches!(attribute, "nocapture" | "captures(none)")
-}
-
-/// Does it copy or set a block of memory that is not volatile?
-fn is_plain_block(i: &Instruction) -> bool {
-    let Shape::Call { callee: Some(callee), args, .. } = &i.shape else { return false };
-    let is_block = ["@llvm.memcpy.", "@llvm.memmove.", "@llvm.memset."].iter().any(|name| callee.starts_with(name));
-    is_block && args.last().is_some_and(|volatile| ["false", "0"].contains(&volatile.text.as_str()))
 }
 
 /// Does it concern nobody but the function?

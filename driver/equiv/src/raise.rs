@@ -14,6 +14,7 @@
 //! stays with the operation as a part of its name.
 
 mod access;
+mod blocks;
 mod control;
 mod counting;
 mod data;
@@ -34,6 +35,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use scalar::{Need, Val};
 
 pub(crate) use access::{Accessed, unguarded, within};
+pub(crate) use blocks::{Block, BlockOperand, Elements, elements};
 
 /// Why a function is no nest.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -53,6 +55,10 @@ pub(crate) trait Source {
 
     /// The address of a load or store as the text has it; `None` where the instruction has it itself.
     fn address(&self, inst: InstId) -> Option<Value>;
+
+    /// What an instruction that only the front end knows sets or copies; the reason where its text says more of that than
+    /// nests do.
+    fn block(&self, inst: InstId) -> Option<Result<Block, String>>;
 
     /// Whether a value is an address, by its type.
     fn is_address(&self, value: Value) -> bool;
@@ -80,16 +86,20 @@ pub(crate) struct Raised {
     pub(crate) counted: Vec<u32>,
     /// Operations whose result is not determined by their operands, by name.
     pub(crate) loose: Vec<String>,
+    /// Parameters of the first version from which blocks of elements with several bytes are copied, byte by byte.
+    pub(crate) copied: Vec<u32>,
 }
 
 /// Which version it is, and for what sizes.
-pub(crate) struct Scope {
+pub(crate) struct Scope<'a> {
     /// Of the second one of two versions promises are to be shown.
     pub(crate) is_second: bool,
     /// Sizes are at most this.
     pub(crate) most: Option<i128>,
     /// Who confirms what is shown.
     pub(crate) confirmation: Confirmation,
+    /// The elements that loads and stores of the versions access.
+    pub(crate) elements: &'a Elements,
 }
 
 type Found<T> = Result<T, NoNest>;
@@ -102,7 +112,7 @@ pub(crate) fn raise(
     function: &Function,
     universe: &Universe,
     source: &dyn Source,
-    scope: Scope,
+    scope: Scope<'_>,
     (pool, names): (&mut Pool, &mut Names),
 ) -> Found<Raised> {
     let function = loops::with_latches(function);
@@ -130,6 +140,8 @@ pub(crate) fn raise(
         accesses: vec![],
         notes: FxHashSet::default(),
         loose: vec![],
+        elements: scope.elements,
+        copied: vec![],
     };
     raiser.nest(scope.most)
 }
@@ -158,6 +170,8 @@ struct Raiser<'a> {
     /// Loads that are none.
     notes: FxHashSet<LoadId>,
     loose: Vec<String>,
+    elements: &'a Elements,
+    copied: Vec<u32>,
 }
 
 /// Items of nests have no lines: what stands where in the text is not known.
@@ -196,7 +210,7 @@ impl Raiser<'_> {
         }
         let mut items = vec![];
         let results = self.body(&mut items)?;
-        let Raiser { arrays, accesses, notes, mut loose, function, .. } = self;
+        let Raiser { arrays, accesses, notes, mut loose, copied, function, .. } = self;
         let promised = access::noted(&items, &notes, true);
         let items = access::noted(&items, &notes, false);
         loose.sort();
@@ -204,7 +218,7 @@ impl Raiser<'_> {
         let name = function.name.clone();
         let nest =
             Nest { name, arguments, sizes, arrays, items, results, lines: FxHashMap::default(), parallel: vec![] };
-        Ok(Raised { nest, promised, accesses, counted: positions, loose })
+        Ok(Raised { nest, promised, accesses, counted: positions, loose, copied })
     }
 
     /// From the entry to the one return.

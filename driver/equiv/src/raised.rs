@@ -23,7 +23,7 @@ pub(crate) mod words;
 pub use certified::Accepted;
 pub(crate) use certified::{certificate, check};
 
-use crate::raise::{Accessed, NoNest, Raised, Scope, Source, raise, unguarded, within};
+use crate::raise::{Accessed, NoNest, Raised, Scope, Source, elements, raise, unguarded, within};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::nest::arguments::{self, Argument};
 use rewright_cfg_skeleton::nest::compare::{Options, compare};
@@ -186,8 +186,10 @@ impl<'a> Pair<'a> {
         confirmation: Confirmation,
     ) -> Result<Pair<'a>, String> {
         let (mut pool, mut names) = (Pool::default(), Names::default());
+        let [first, second] = [0, 1].map(|n| elements(versions[n].function, versions[n].universe, versions[n].source));
+        let elements = second.into_iter().chain(first).collect();
         let mut one = |version: &Subject<'_>, is_second: bool| {
-            let scope = Scope { is_second, most, confirmation: confirmation.clone() };
+            let scope = Scope { is_second, most, confirmation: confirmation.clone(), elements: &elements };
             raise(version.function, version.universe, version.source, scope, (&mut pool, &mut names))
         };
         let (first, second) = match (one(&versions[0], false), one(&versions[1], true)) {
@@ -385,6 +387,12 @@ impl<'a> Pair<'a> {
         let mut loose: Vec<&String> = self.first.loose.iter().chain(&self.second.loose).collect();
         loose.sort();
         loose.dedup();
+        let mut copied = self.first.copied.clone();
+        copied.sort_unstable();
+        copied.dedup();
+        // A load of an element makes all of it poison if a part is, or an address a number; a copy keeps what there is.
+        let of_copied = |parameter| format!("{} holds whole values of the type that it is read as", name(parameter));
+        conditions.extend(copied.into_iter().map(of_copied));
         conditions.extend(loose.into_iter().map(|name| format!("`{name}` of equal operands gives equal results")));
         conditions
     }

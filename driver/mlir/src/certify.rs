@@ -20,6 +20,20 @@ pub struct Pair {
     pub after: Nest,
     /// Functions that they call.
     pub calls: Vec<String>,
+    /// Arguments of which no type says that each cell has a place of its own.
+    pub layouts: Vec<String>,
+}
+
+impl Pair {
+    /// A condition on sizes, and that cells have places of their own.
+    #[must_use]
+    pub fn precondition(&self, of_sizes: Option<String>) -> Option<String> {
+        let apart = self.layouts.iter().map(|name| format!("no two cells of {name} are in one place"));
+        let is_union = !self.layouts.is_empty() && of_sizes.as_ref().is_some_and(|text| text.contains(" or "));
+        let of_sizes = of_sizes.map(|text| if is_union { format!("({text})") } else { text });
+        let all: Vec<String> = of_sizes.into_iter().chain(apart).collect();
+        (!all.is_empty()).then(|| all.join(" and "))
+    }
 }
 
 /// The functions of two files, by name: as two nests, or why they are not comparable.
@@ -46,15 +60,16 @@ pub type Certified = Vec<(String, Result<Certificate, String>)>;
 /// Certificates of all functions that are proved to do the same.
 pub fn certificates(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOracle + Send)) -> Certified {
     let certified = |(name, pair): (String, Result<Pair, String>)| {
-        let found = pair.and_then(|Pair { mut pool, mut names, before, after, calls, .. }| {
-            Ok((certificate(&mut pool, &mut names, &before, &after, options, oracle)?, calls))
+        let found = pair.and_then(|Pair { mut pool, mut names, before, after, calls, layouts, .. }| {
+            let found = certificate(&mut pool, &mut names, &before, &after, options, oracle)?;
+            Ok((found, layouts.is_empty(), calls))
         });
         (name, found)
     };
     let mut found: Vec<_> = pairs(before, after).into_iter().map(certified).collect();
     let is_certain = |certificate: &Certificate| certificate.precondition().is_none();
-    without_dependent(&mut found, |(certificate, calls)| (is_certain(certificate), calls));
-    found.into_iter().map(|(name, found)| (name, found.map(|(certificate, _)| certificate))).collect()
+    without_dependent(&mut found, |(certificate, is_apart, calls)| (*is_apart && is_certain(certificate), calls));
+    found.into_iter().map(|(name, found)| (name, found.map(|(certificate, ..)| certificate))).collect()
 }
 
 /// Takes back what was found of functions that call others of which nothing was found, or not for all sizes. `of` says

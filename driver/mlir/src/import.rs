@@ -2,6 +2,7 @@
 
 pub(crate) mod arithmetic;
 mod cases;
+mod choices;
 mod control;
 mod memory;
 pub(crate) mod types;
@@ -49,6 +50,8 @@ enum Meaning {
 pub(crate) struct Lowered {
     pub(crate) nest: Nest,
     pub(crate) calls: Vec<String>,
+    /// Arguments of which it is not known that each cell has a place of its own.
+    pub(crate) layouts: Vec<String>,
 }
 
 /// Makes a nest of a function.
@@ -80,9 +83,11 @@ pub(crate) fn import(
         scopes: vec![FxHashMap::default()],
         calls: vec![],
         strided: vec![],
+        layouts: vec![],
         depth: 0,
         given: vec![],
         decider: Decider::new(STEPS),
+        may_hold_poison: choices::may_hold_poison(body),
         choices: FxHashMap::default(),
     };
     importer.arguments(body, function.line)?;
@@ -90,7 +95,7 @@ pub(crate) fn import(
     importer.ops(body, &mut items)?;
     importer.nest.items = items;
     importer.nest.drop_unused_bindings(importer.pool);
-    Ok(Lowered { nest: importer.nest, calls: importer.calls })
+    Ok(Lowered { nest: importer.nest, calls: importer.calls, layouts: importer.layouts })
 }
 
 /// A region of several blocks has no structure that is seen here.
@@ -112,11 +117,15 @@ struct Importer<'a> {
     calls: Vec<String>,
     /// Arguments whose rows do not follow each other.
     strided: Vec<ArrayId>,
+    /// Arguments whose strides their types do not say.
+    layouts: Vec<String>,
     /// Regions around.
     depth: usize,
     /// What holds of the variables of loops around.
     given: Conjunction,
     decider: Decider,
+    /// Whether memory may hold what has no value.
+    may_hold_poison: bool,
     /// Variables that are one of several values.
     choices: FxHashMap<Var, Vec<Case>>,
 }
@@ -126,8 +135,11 @@ impl Importer<'_> {
         for (position, (name, ty)) in body.arguments.iter().enumerate() {
             let number = position as u32;
             let meaning = if ty.starts_with("memref") {
-                let Memref { shape, element, strides } =
-                    Memref::read(ty).map_err(|e| Unsupported { line, what: e.to_string() })?;
+                let read = Memref::read(ty).map_err(|e| Unsupported { line, what: e.to_string() })?;
+                if !read.is_apart() {
+                    self.layouts.push(name.clone());
+                }
+                let Memref { shape, element, strides } = read;
                 let shape = shape.into_iter().map(|e| e.map(Affine::constant)).collect();
                 let array = Array { name: name.clone(), kind: ArrayKind::Argument(number), element, shape };
                 let array = self.add_array(array);

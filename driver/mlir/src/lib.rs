@@ -167,7 +167,14 @@ fn one(
         Ok(pair) => pair,
         Err(reason) => return Compared::unknown(name, reason),
     };
-    let evidence = compare(&mut pair.pool, &mut pair.names, &pair.before, &pair.after, options, oracle);
+    let mut evidence = compare(&mut pair.pool, &mut pair.names, &pair.before, &pair.after, options, oracle);
+    if evidence.proved.is_some() {
+        evidence.precondition = pair.precondition(evidence.precondition);
+        if !pair.layouts.is_empty() {
+            // Runs have cells in places of their own only.
+            evidence.exact = evidence.exact.map(|_| false);
+        }
+    }
     let mut verdict = Verdict::new(name, evidence);
     for found in [&mut verdict.counterexample, &mut verdict.outside].into_iter().flatten() {
         for statement in &mut found.statements {
@@ -202,7 +209,7 @@ fn both((before, m): (&Module, usize), (after, n): (&Module, usize)) -> Result<P
     calls.sort();
     calls.dedup();
     let name = before.functions[m].name.clone();
-    Ok(Pair { name, pool, names, before: left.nest, after: right.nest, calls })
+    Ok(Pair { name, pool, names, before: left.nest, after: right.nest, calls, layouts: left.layouts })
 }
 
 /// A size that one version looks at is one of the other, too.

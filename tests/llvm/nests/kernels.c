@@ -1,5 +1,5 @@
 // Kernels as numerical programs have them, each with a version that was rewritten by hand (`REWRITTEN`): interchanged,
-// tiled, fused, distributed, unrolled. With `-DR=` arguments may overlap.
+// tiled, fused, distributed, unrolled, as calls of the library. With `-DR=` arguments may overlap.
 #ifndef R
 #define R restrict
 #endif
@@ -190,5 +190,29 @@ void reversed(int n, int *R a, const int *R b) {
   LOOP(i, 0, n) a[i] = b[i] ^ 5;
 #else
   for (int i = n - 1; i >= 0; i--) a[i] = b[i] ^ 5;
+#endif
+}
+
+void clear(int n, double (*R a)[N]) {
+#ifndef REWRITTEN
+  LOOP(i, 0, n) LOOP(j, 0, N) a[i][j] = 0;
+#else
+  if (n > 0) __builtin_memset(a, 0, n * sizeof *a);
+#endif
+}
+
+void copy(int n, int *R a, const int *R b) {
+#ifndef REWRITTEN
+  LOOP(i, 0, n) a[i] = b[i];
+#else
+  if (n > 0) __builtin_memcpy(a, b, n * sizeof *a);
+#endif
+}
+
+void shift(int *a) {
+#ifndef REWRITTEN
+  LOOP(i, 0, N) a[i] = a[i + 1];
+#else
+  __builtin_memmove(a, a + 1, N * sizeof *a);
 #endif
 }

@@ -190,13 +190,15 @@ fn one(
     oracle: &mut dyn ValueOracle,
 ) -> std::result::Result<(Accepted, Vec<String>), String> {
     let certificate = said.of(name)?.ok_or("there is no certificate of it")?;
-    let Pair { mut pool, before, after, calls, .. } = pair?;
+    let mut pair = pair?;
     if certificate.most.is_some() {
         return Err("it is about a function that is no nest by itself".into());
     }
-    checker.check(certificate, (&before, &after), &mut pool, oracle).map_err(|reason| reason.to_string())?;
+    checker
+        .check(certificate, (&pair.before, &pair.after), &mut pair.pool, oracle)
+        .map_err(|reason| reason.to_string())?;
     let assumptions = assumptions(certificate.in_bounds, &certificate.may_alias, certificate.index_bits);
-    Ok((Accepted { precondition: certificate.precondition(), assumptions }, calls))
+    Ok((Accepted { precondition: pair.precondition(certificate.precondition()), assumptions }, pair.calls))
 }
 
 fn texts(versions: [&Text; 2]) -> Result<[String; 2]> {

@@ -4,6 +4,7 @@ use crate::ran::{Ran, rewright};
 use std::fs;
 use std::path::Path;
 
+mod blocks;
 mod commands;
 mod differing;
 mod divisions;

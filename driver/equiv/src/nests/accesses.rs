@@ -5,8 +5,10 @@
 
 use super::claims::Formula;
 use super::{Checked, Rejected};
-use rewright_cfg_skeleton::nest::value::{Operation, Value, may_be_poison};
-use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, For, If, Item, LoadId, Nest, Pool, Store, ValueId, Var};
+use rewright_cfg_skeleton::nest::value::{Operation, Value};
+use rewright_cfg_skeleton::nest::{
+    Affine, ArrayId, ArrayKind, For, If, Item, LoadId, Nest, Pool, Store, Undefined, ValueId, Var,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -103,8 +105,18 @@ impl Access {
 impl<'a> Accesses<'a> {
     /// The accesses of a nest that has nothing else.
     pub(super) fn new(nest: &'a Nest, pool: &mut Pool, in_bounds: bool) -> Checked<Self> {
+        let undefined = Undefined::of(nest, pool);
         let all = Accesses { nest, all: vec![], loads: BTreeMap::new(), in_bounds };
-        let mut walk = Walk { pool, all, loops: vec![], path: vec![], guards: vec![], vars: BTreeSet::new() };
+        let mut walk = Walk {
+            pool,
+            all,
+            loops: vec![],
+            path: vec![],
+            guards: vec![],
+            left: vec![],
+            undefined,
+            vars: BTreeSet::new(),
+        };
         walk.items(&nest.items)?;
         Ok(walk.all)
     }
@@ -145,6 +157,9 @@ struct Walk<'a, 'p> {
     path: Vec<u32>,
     /// The conditions of the branches around, outermost first, and which arm.
     guards: Vec<(ValueId, bool)>,
+    /// In a second arm: cells with what the first arm ends with writing to them.
+    left: Vec<(ArrayId, ValueId)>,
+    undefined: Undefined,
     vars: BTreeSet<Var>,
 }
 
@@ -183,33 +198,23 @@ impl Walk<'_, '_> {
 
     /// To select by what is undefined is no undefined behaviour, as to branch on it is.
     fn branch(&mut self, x: &If) -> Checked<()> {
-        if self.may_be_undefined(x.condition) {
+        if self.undefined.may_be(self.pool, x.condition) {
             return Err(Rejected::Step(format!("line {} may branch on what is undefined", x.line)));
         }
         for (arm, taken) in [(&x.then, true), (&x.otherwise, false)] {
             self.guards.push((x.condition, taken));
-            arm.iter().try_for_each(|item| self.item(item))?;
+            for item in arm {
+                // Latest first.
+                let last = x.then.iter().rev().take_while(|_| !taken);
+                let stores =
+                    last.map_while(|item| if let Item::Store(x) = item { Some((x.array, x.value)) } else { None });
+                self.left = stores.filter(|(array, _)| self.all.nest.array(*array).kind == ArrayKind::Cell).collect();
+                self.item(item)?;
+            }
             self.guards.pop();
         }
+        self.left.clear();
         Ok(())
-    }
-
-    fn may_be_undefined(&self, condition: ValueId) -> bool {
-        let own = |load: &LoadId| {
-            let access = self.all.loads.get(load).map(|n| &self.all.all[*n]);
-            access.is_none_or(|access| self.all.nest.array(access.array).kind == ArrayKind::Local)
-        };
-        let (mut rest, mut seen) = (vec![condition], BTreeSet::new());
-        while let Some(value) = rest.pop() {
-            match self.pool.get(value) {
-                _ if !seen.insert(value) => {}
-                Value::Load(load) if own(load) => return true,
-                Value::Op(op) if may_be_poison(self.pool, op) => return true,
-                Value::Op(op) => rest.extend(&op.operands),
-                _ => {}
-            }
-        }
-        false
     }
 
     fn store(&mut self, x: &Store) {
@@ -218,8 +223,11 @@ impl Walk<'_, '_> {
             let old = self.made_up_load();
             self.push(x.array, Some(&x.subscripts), Does::Load(old), x.line);
             let (old, ty) = (self.pool.add(Value::Load(old)), &self.all.nest.array(x.array).element);
-            for (condition, taken) in self.guards.iter().rev() {
-                let operands = if *taken { vec![*condition, value, old] } else { vec![*condition, old, value] };
+            // Where the first arm was taken, a cell holds what that has written.
+            let left = self.left.iter().find(|(array, _)| *array == x.array).map(|(_, value)| *value);
+            for (n, (condition, taken)) in self.guards.iter().rev().enumerate() {
+                let other = left.filter(|_| n == 0).unwrap_or(old);
+                let operands = if *taken { vec![*condition, value, other] } else { vec![*condition, other, value] };
                 let (name, flags) = ("arith.select".to_string(), vec![]);
                 let (from, ty) = (ty.clone(), ty.clone());
                 value = self.pool.add(Value::Op(Operation { name, flags, from, ty, operands }));

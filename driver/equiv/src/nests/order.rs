@@ -14,8 +14,8 @@ use super::statements::{Action, Position, Statement, Statements};
 use super::updates::{Update, update};
 use super::{Checked, Rejected};
 use rewright_cfg_skeleton::nest::certificate::{self, Instance};
-use rewright_cfg_skeleton::nest::value::{Value, may_be_poison};
-use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, Pool, ValueId, Var};
+use rewright_cfg_skeleton::nest::value::Value;
+use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, Pool, Undefined, Var};
 use std::collections::BTreeSet;
 
 /// What a statement touches, in both versions.
@@ -112,20 +112,9 @@ fn bounds_are_fixed(pool: &Pool, statements: &Statements<'_>) -> Checked<()> {
 
 /// No branch is on what may be undefined.
 fn defined_branches(pool: &Pool, statements: &Statements<'_>) -> Checked<()> {
+    let undefined = Undefined::of(statements.nest, pool);
     for statement in &statements.all {
-        let conditions: Vec<ValueId> = statement.guards.iter().map(|(condition, _)| *condition).collect();
-        let (mut rest, mut seen) = (conditions.clone(), BTreeSet::new());
-        let mut is_undefined = statements.reads(pool, &conditions).iter().any(|load| {
-            let array = statements.loads.get(load).map(|read| statements.nest.array(read.array).kind);
-            array.is_none_or(|kind| kind == ArrayKind::Local)
-        });
-        while let Some(value) = rest.pop() {
-            if let (true, Value::Op(op)) = (seen.insert(value), pool.get(value)) {
-                is_undefined |= may_be_poison(pool, op);
-                rest.extend(&op.operands);
-            }
-        }
-        if is_undefined {
+        if statement.guards.iter().any(|(condition, _)| undefined.may_be(pool, *condition)) {
             let line = statement.position.line;
             return Err(Rejected::Differs(format!("the branch around line {line} may be on what is undefined")));
         }

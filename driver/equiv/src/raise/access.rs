@@ -21,18 +21,20 @@ pub(crate) struct Accessed {
     pub(crate) is_store: bool,
     /// The code with which it may trap.
     pub(crate) trap: Option<u32>,
+    /// It is an element, of so many bytes, of a block that the instruction sets or copies.
+    pub(crate) element_of_block: Option<u64>,
     /// The offset is shown to be less than 2^63 bytes from the parameter's address.
     pub(crate) in_range: bool,
     /// All steps to the address promise to stay within the object.
     pub(crate) is_promised: bool,
     /// Some step does.
     pub(crate) is_promising: bool,
-    key: Key,
+    pub(super) key: Key,
 }
 
 /// A load, or what a store writes where.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Key {
+pub(super) enum Key {
     Load(LoadId),
     Store(ArrayId, Affine, ValueId),
 }
@@ -136,6 +138,7 @@ impl Raiser<'_> {
             parameter: pointer.parameter,
             is_store,
             trap: access.trap,
+            element_of_block: None,
             in_range: self.facts.fits(&pointer.offset, 64),
             is_promised: pointer.is_promised,
             is_promising: !pointer.promised.is_empty(),
@@ -146,7 +149,13 @@ impl Raiser<'_> {
 
     /// Notes what is promised to be within the object as loads that are none. Of the second version what lies between
     /// the parameter's address and what is accessed needs no note: both are in the object.
-    fn note_promised(&mut self, pointer: &Pointer, array: ArrayId, bytes: i128, items: &mut Vec<Item>) -> Found<()> {
+    pub(super) fn note_promised(
+        &mut self,
+        pointer: &Pointer,
+        array: ArrayId,
+        bytes: i128,
+        items: &mut Vec<Item>,
+    ) -> Found<()> {
         let (zero, end) = (Affine::default(), &pointer.offset);
         let between =
             |low: &Affine, x: &Affine, high: &Affine| [Constraint::at_least(x, low), Constraint::at_least(high, x)];
@@ -172,7 +181,7 @@ impl Raiser<'_> {
         Ok(())
     }
 
-    fn array(&mut self, parameter: u32, element: &str) -> Found<ArrayId> {
+    pub(super) fn array(&mut self, parameter: u32, element: &str) -> Found<ArrayId> {
         let id = *self.array_of.get(&parameter).ok_or("an address that no parameter is")?;
         let array = &mut self.arrays[id.0 as usize];
         if array.element.is_empty() {

@@ -98,7 +98,10 @@ impl Raiser<'_> {
                 Ok(())
             }
             InstKind::Check { .. } => Err("a check that may trap".into()),
-            InstKind::Opaque { .. } => Err("an instruction that is not modelled".into()),
+            InstKind::Opaque { .. } => match self.source.block(id) {
+                Some(block) => self.block(id, &block.map_err(NoNest)?, items),
+                None => Err("an instruction that is not modelled".into()),
+            },
         }
     }
 

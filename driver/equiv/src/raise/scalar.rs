@@ -132,7 +132,11 @@ pub(super) fn counted(
         if let Terminator::Branch { cond, .. } = &data.term {
             rest.push(*cond);
         }
-        for inst in data.insts.iter().map(|id| function.inst(*id)) {
+        for id in &data.insts {
+            let inst = function.inst(*id);
+            if let Some(Ok(block)) = source.block(*id) {
+                rest.extend(block.counted());
+            }
             let InstKind::Op { op, access, .. } = &inst.kind else { continue };
             if access.is_some() {
                 rest.extend(inst.args.first());

@@ -1,22 +1,24 @@
 //! Functions of LLVM IR as nests: what the text promises beside the imported function.
 
 use super::{Licence, Shown, Subject, decide};
-use crate::annotations::essence;
-use crate::annotations::table::AnnotationTarget;
+use crate::annotations::table::{AnnotationTarget, Runs, runs};
+use crate::annotations::{essence, has, number, parts};
+use crate::memory_blocks::{BlockOperation, MemoryBlock};
 use crate::metadata::Nodes;
 use crate::modules::Version;
-use crate::raise::{Accessed, Source};
+use crate::raise::{Accessed, Block as RaisedBlock, BlockOperand, Source};
 use crate::replay::{Block, Bytes, Cell, Datum, Input, InputAddress, Scalar};
 use crate::replayed::replayed;
 use crate::{Config, Files, Seen, headers};
 use rewright_cfg_skeleton::ir::{InstId, Value};
 use rewright_cfg_skeleton::nest::arguments::Argument;
 use rewright_cfg_skeleton::verdict::Evidence;
-use rewright_llvm::body::{Instruction, MemoryAccess, Shape};
+use rewright_llvm::body::{Instruction, MemoryAccess, Operand, Shape};
 use rewright_llvm::import::{Imported, Source as Origin};
 use rewright_llvm::layout::alignment_of;
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_llvm::types::Type;
+use rewright_llvm::{constants, effects};
 use rewright_typeprop::Universe;
 
 /// Words before a call that say nothing of its result.
@@ -185,14 +187,69 @@ impl<'a> Text<'a> {
         Some((&self.imported.body.blocks[block].instructions[at], is_whole))
     }
 
-    fn alignment(&self, inst: InstId) -> Option<u64> {
-        let (i, _) = self.instruction(inst)?;
+    /// What an access says of its address; of an element of a block, what the block says of its first one.
+    fn alignment(&self, access: &Accessed) -> Option<u64> {
+        let (i, _) = self.instruction(access.inst)?;
+        if let Some(block) = MemoryBlock::of(i) {
+            return Some(number(&block.promises[usize::from(!access.is_store)], "align").unwrap_or(1));
+        }
         let (access, ty): (MemoryAccess, &Type) = match &i.shape {
             Shape::Load(_, access) => (*access, &i.ty),
             Shape::Store(value, _, access) => (*access, &value.ty),
             _ => return None,
         };
         alignment_of(access, ty, self.version.file())
+    }
+}
+
+impl Text<'_> {
+    /// What a block is of, and what its operands promise.
+    fn operands(&self, block: &MemoryBlock<'_>, i: &Instruction) -> Result<RaisedBlock, String> {
+        let Shape::Call { attributes: own, .. } = &i.shape else { return Err("a call".into()) };
+        let [own, _] = effects::attributes(self.version.file(), None, own);
+        if let Some(attribute) = own.iter().find(|a| runs(AnnotationTarget::Function, a) != Runs::Ignore) {
+            return Err(format!("a call that promises `{attribute}`"));
+        }
+        let value = |o: &Operand| self.imported.payloads.locals.get(&o.text).copied().or_else(|| self.leaf(o));
+        let operand = |o: &Operand| match value(o) {
+            Some(value) => Ok(BlockOperand::Value(value)),
+            None => match constants::read(&o.ty, &o.text) {
+                Some(bits) if o.ty == Type::Int(32) => Ok(BlockOperand::Number((bits as u32).into())),
+                Some(bits) => Ok(BlockOperand::Number(bits as i64)),
+                None => Err(format!("a block of memory with the operand `{}`", o.text)),
+            },
+        };
+        let to = value(block.to).ok_or_else(|| format!("a block of memory at `{}`", block.to.text))?;
+        let (from, length) = (operand(block.from)?, operand(block.length)?);
+        let mut least = 0;
+        for (n, promise) in block.promises.iter().enumerate().flat_map(|(n, all)| all.iter().map(move |a| (n, a))) {
+            let is_address = n == 0 || (n == 1 && block.operation != BlockOperation::Set);
+            let is_constant = n > 0 && !is_address && matches!([from, length][n.min(2) - 1], BlockOperand::Number(_));
+            // An address at which something is accessed is neither poison nor null, and an object is there.
+            least = least.max(match parts(promise) {
+                ("immarg" | "align" | "nocapture" | "captures" | "writeonly" | "readonly", _) => 0,
+                // That a length is poison is undefined.
+                ("noundef", _) if is_constant || n == 2 => 0,
+                ("noundef", _) if is_address => 1,
+                ("nonnull", _) if is_address && !self.null_is_valid() => 1,
+                ("dereferenceable" | "dereferenceable_or_null", bytes) if is_address => {
+                    bytes.parse().map_err(|_| format!("a block of memory that promises `{promise}`"))?
+                }
+                _ => return Err(format!("a block of memory that promises `{promise}`")),
+            });
+        }
+        Ok(RaisedBlock { operation: block.operation, to, from, length, least })
+    }
+
+    /// A global or another operand that the imported function has as a parameter.
+    fn leaf(&self, operand: &Operand) -> Option<Value> {
+        let at = self.imported.payloads.leaves.iter().position(|leaf| leaf == operand)?;
+        let function = &self.imported.function;
+        function.block(function.entry()).params.get(self.version.definition.parameters.len() + at).copied()
+    }
+
+    fn null_is_valid(&self) -> bool {
+        has(&self.version.definition.attributes, "null_pointer_is_valid")
     }
 }
 
@@ -219,6 +276,11 @@ impl Source for Text<'_> {
         let (i, _) = self.instruction(inst)?;
         let (Shape::Load(address, _) | Shape::Store(_, address, _)) = &i.shape else { return None };
         self.imported.payloads.locals.get(&address.text).copied()
+    }
+
+    fn block(&self, inst: InstId) -> Option<Result<RaisedBlock, String>> {
+        let (i, _) = self.instruction(inst)?;
+        MemoryBlock::of(i).map(|block| self.operands(&block, i))
     }
 
     fn is_address(&self, value: Value) -> bool {
@@ -266,7 +328,7 @@ impl Licence for Promised<'_> {
         if let Some(other) = promises.iter().find(|promise| !promise.starts_with(OF_TYPES)) {
             return Err(format!("the second version promises `{other}` of an access"));
         }
-        let align = self.second.alignment(access.inst).ok_or("an alignment that is not known")?;
+        let align = self.second.alignment(access).ok_or("an alignment that is not known")?;
         promises.push(format!("{ALIGN}{align}"));
         Ok(promises)
     }
@@ -274,7 +336,9 @@ impl Licence for Promised<'_> {
     fn keeps(&self, access: &Accessed, promise: &str) -> bool {
         if let Some(align) = promise.strip_prefix(ALIGN) {
             let least = align.parse().unwrap_or(u64::MAX);
-            return least == 1 || self.first.alignment(access.inst).is_some_and(|align| align >= least);
+            // An element of a block need not be aligned as its first one is.
+            let of_element = access.element_of_block.unwrap_or(u64::MAX);
+            return least == 1 || self.first.alignment(access).is_some_and(|align| align.min(of_element) >= least);
         }
         self.first.instruction(access.inst).is_some_and(|(i, _)| self.first.promises_of(i).iter().any(|p| p == promise))
     }

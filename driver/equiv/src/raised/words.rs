@@ -2,7 +2,7 @@
 
 use super::{Licence, Subject};
 use crate::functions::FunctionVersion;
-use crate::raise::{Accessed, Source};
+use crate::raise::{Accessed, Block, Source};
 use rewright_cfg_skeleton::ir::{Access, Function, InstId, InstKind, Value};
 
 /// Asks something of two versions.
@@ -34,6 +34,10 @@ impl Source for Plain<'_> {
     }
 
     fn address(&self, _inst: InstId) -> Option<Value> {
+        None
+    }
+
+    fn block(&self, _inst: InstId) -> Option<Result<Block, String>> {
         None
     }
 

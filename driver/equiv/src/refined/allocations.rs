@@ -7,7 +7,7 @@
 use super::super::annotations::parts;
 use super::super::modules::Version;
 use super::super::promises::Promises;
-use super::symexec::{allocated, block_length};
+use super::symexec::{allocated, block};
 use rewright_llvm::body::{Body, Instruction, Operand, Shape, Slot};
 use rewright_llvm::captures::{captured, holes};
 use rewright_llvm::effects;
@@ -60,7 +60,7 @@ fn unseen<'b>(version: Version<'_>, body: &'b Body) -> BTreeMap<&'b str, u64> {
     let others = captured(&body.blocks, |i| match &i.shape {
         Shape::Call { .. } if allocation(version, i) == Some(Allocation::Frees) => vec![],
         Shape::Call { callee: Some(callee), .. } if callee.starts_with("@llvm.lifetime.") => vec![],
-        Shape::Call { .. } if block_length(i).is_some() => vec![],
+        Shape::Call { .. } if block(i).is_some() => vec![],
         _ => holes(i).collect(),
     });
     let mut found = BTreeMap::new();

@@ -38,7 +38,7 @@ use crate::not_modelled::NotModelled;
 use crate::replay::Layout;
 pub(super) use annotated::{Keys, allocated};
 pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
-pub(super) use blocks::length as block_length;
+pub(super) use blocks::of_known_length as block;
 pub(super) use calls::is_arithmetic;
 use loose::UndefBits;
 pub(super) use object::{Kind, Object, apart, within};

@@ -25,6 +25,9 @@ impl Importer<'_> {
         if let Some(meaning) = self.index_arithmetic(op, items)? {
             return self.define_result(op, meaning);
         }
+        if let Some(branch) = self.branching(op)? {
+            return self.scf_if(&branch, items);
+        }
         let choice = self.choice(op);
         if let Some(Choice::One(value)) = choice {
             return self.define_index(op, Some(value));

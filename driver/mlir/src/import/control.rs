@@ -189,6 +189,9 @@ impl Importer<'_> {
         if let Some(constraints) = self.affine_condition(condition) {
             return self.affine_branch(op, &constraints, items);
         }
+        if self.chosen(op, condition, items)? {
+            return Ok(());
+        }
         let cells = self.branch_cells(op)?;
         let (mut then, mut otherwise) = (vec![], vec![]);
         self.arm(op, 0, &cells, &mut then)?;
@@ -213,7 +216,7 @@ impl Importer<'_> {
     }
 
     /// Comparisons of indices that all hold, as constraints.
-    fn affine_condition(&self, condition: ValueId) -> Option<Constraints> {
+    pub(super) fn affine_condition(&self, condition: ValueId) -> Option<Constraints> {
         let Value::Op(op) = self.pool.get(condition) else { return None };
         if op.name == "arith.andi" {
             let all = op.operands.iter().map(|&operand| self.affine_condition(operand)).collect::<Option<Vec<_>>>()?;

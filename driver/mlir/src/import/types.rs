@@ -17,13 +17,13 @@ pub(crate) enum TypeError {
 pub(crate) struct Memref {
     pub(crate) shape: Vec<Option<i128>>,
     pub(crate) element: String,
-    /// Distances between neighbours in each dimension, where rows do not follow each other.
-    pub(crate) strides: Option<Vec<i128>>,
+    /// Distances between neighbours in each dimension, where rows do not follow each other; `None` where the type does not
+    /// say one.
+    pub(crate) strides: Option<Vec<Option<i128>>>,
 }
 
 impl Memref {
-    /// Reads `memref<?x64xf32>`, and layouts in which each cell has a place of its own: the identity, and strides that
-    /// are numbers.
+    /// Reads `memref<?x64xf32>`, and layouts in which each cell has or may have a place of its own: the identity, and strides.
     pub(crate) fn read(ty: &str) -> Result<Self, TypeError> {
         let (shape, rest) = Self::shape(ty)?;
         let layout = || TypeError::Layout(ty.to_string());
@@ -32,19 +32,56 @@ impl Memref {
         let mut strides = None;
         for part in parts {
             if let Some(inner) = part.strip_prefix("strided<[") {
-                let inner = inner.split(']').next().unwrap_or_default();
-                let numbers = inner.split(',').map(|n| n.trim().parse::<i128>().ok());
-                let numbers: Vec<i128> = numbers.collect::<Option<_>>().ok_or_else(layout)?;
-                strides = Some(numbers).filter(|strides| are_apart(strides, &shape));
-                if strides.is_none() {
+                let numbers = distances(inner.split(']').next().unwrap_or_default()).ok_or_else(layout)?;
+                let may_be_apart = match numbers.iter().copied().collect::<Option<Vec<i128>>>() {
+                    Some(numbers) => are_apart(&numbers, &shape),
+                    None => numbers.len() == shape.len() && numbers.iter().flatten().all(|stride| *stride > 0),
+                };
+                if !may_be_apart {
                     return Err(layout());
                 }
+                strides = Some(numbers);
             } else if part.split(':').next().is_none_or(|space| space.trim().parse::<u32>().is_err()) {
                 // A number is a memory space.
                 return Err(layout());
             }
         }
         Ok(Memref { shape, element, strides })
+    }
+
+    /// Whether each cell is known to have a place of its own.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.strides.iter().flatten().all(Option::is_some)
+    }
+
+    /// Whether a type says nothing of where cells are that another one does not say, both with these extents.
+    pub(crate) fn says_no_more(ty: &str, than: &str) -> Result<bool, TypeError> {
+        let (to, from) = (Self::layout(ty)?, Self::layout(than)?);
+        Ok(to.len() == from.len() && to.iter().zip(&from).all(|(to, from)| to.is_none() || to == from))
+    }
+
+    /// Distances between neighbours in each dimension, and behind them the number of the first cell.
+    fn layout(ty: &str) -> Result<Vec<Option<i128>>, TypeError> {
+        let (shape, rest) = Self::shape(ty)?;
+        let layout = || TypeError::Layout(ty.to_string());
+        let mut parts = split(&rest).into_iter().skip(1);
+        let Some(inner) = parts.find_map(|part| part.strip_prefix("strided<[")) else {
+            // Rows follow each other.
+            let mut distances = vec![Some(1i128)];
+            for extent in shape.iter().skip(1).rev() {
+                let row = distances.last().copied().flatten().zip(*extent);
+                distances.push(row.map(|(distance, extent)| distance.saturating_mul(extent)));
+            }
+            distances.truncate(shape.len());
+            distances.reverse();
+            distances.push(Some(0));
+            return Ok(distances);
+        };
+        let (strides, rest) = inner.split_once(']').ok_or_else(layout)?;
+        let mut all = distances(strides).ok_or_else(layout)?;
+        let offset = rest.trim_end_matches('>').rsplit_once(':').map_or("0", |(_, offset)| offset);
+        all.extend(distances(offset).ok_or_else(layout)?);
+        Ok(all)
     }
 
     /// The extents, and what follows in the type.
@@ -66,6 +103,15 @@ impl Memref {
         }
         Ok((shape, rest.to_string()))
     }
+}
+
+/// Numbers between commas; `None` for `?`.
+fn distances(text: &str) -> Option<Vec<Option<i128>>> {
+    let one = |text: &str| match text.trim() {
+        "?" => Some(None),
+        number => number.parse().ok().map(Some),
+    };
+    text.split(',').map(one).collect()
 }
 
 /// Whether each cell has a place of its own: in each dimension what lies in it is no longer than the distance in the next.

@@ -152,6 +152,11 @@ impl Importer<'_> {
         if !says_no_more {
             return Err(op.unsupported("what the type of its result says of extents is not known to hold"));
         }
+        let types = op.result_types.first().zip(op.operand_types.first());
+        let (to, from) = types.ok_or_else(|| op.unsupported("its types are not known"))?;
+        if !Memref::says_no_more(to, from).map_err(|what| op.unsupported(what))? {
+            return Err(op.unsupported("what the type of its result says of strides is not known to hold"));
+        }
         self.define_result(op, Meaning::View(view))
     }
 

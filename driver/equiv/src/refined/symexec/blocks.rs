@@ -1,27 +1,20 @@
 //! Blocks of memory that are copied or set, byte by byte, where it is known how many bytes they have.
 
 use super::super::super::annotations::number;
+use super::super::super::memory_blocks::{BlockOperation, MemoryBlock};
 use super::{Memory, SymbolicExecutor, Terms, Value};
-use rewright_llvm::body::{Instruction, Operand, Shape};
+use rewright_llvm::body::Instruction;
 use rewright_smt::{self as smt, Address, Expr, Sort};
 use rewright_typeprop::model::MemoryAccess;
 
 /// Bytes of a block.
 const MOST: u64 = 64;
 
-/// Intrinsics on blocks.
-const BLOCKS: [&str; 5] =
-    ["@llvm.memcpy.p0", "@llvm.memcpy.inline.p0", "@llvm.memmove.p0", "@llvm.memset.p0", "@llvm.memset.inline.p0"];
-
-/// How many bytes an instruction copies or sets; `None` where it is no such instruction, or not known.
-pub(in super::super) fn length(i: &Instruction) -> Option<u64> {
-    let Shape::Call { callee: Some(callee), args, bundles: false, .. } = &i.shape else { return None };
-    if !BLOCKS.iter().any(|block| callee.starts_with(block)) {
-        return None;
-    }
-    let [_, _, length, volatile] = args.as_slice() else { return None };
-    let is_plain = ["false", "0"].contains(&volatile.text.as_str());
-    length.text.parse().ok().filter(|bytes| is_plain && *bytes <= MOST)
+/// The block that an instruction copies or sets, with how many bytes it has; `None` where it does neither, or that is not
+/// known.
+pub(in super::super) fn of_known_length(i: &Instruction) -> Option<(MemoryBlock<'_>, u64)> {
+    let block = MemoryBlock::of(i)?;
+    block.bytes().filter(|bytes| *bytes <= MOST).map(|bytes| (block, bytes))
 }
 
 /// How a byte is read and written.
@@ -33,26 +26,25 @@ type Bytes = [[Expr; 3]; 2];
 
 impl SymbolicExecutor<'_> {
     /// Copies a block, or sets it.
-    pub(super) fn block_of_memory(&mut self, i: &Instruction, args: &[Operand], bytes: u64, at: usize) -> Terms<()> {
-        let Shape::Call { callee: Some(callee), promises, .. } = &i.shape else { return Ok(()) };
-        let align = |n: usize| promises.get(n).and_then(|said| number(said, "align")).unwrap_or(1);
-        let to = self.settled(&args[0], at)?;
-        let copied = match callee.starts_with("@llvm.memset.") {
-            true => {
+    pub(super) fn block_of_memory(&mut self, (block, bytes): (MemoryBlock<'_>, u64), at: usize) -> Terms<()> {
+        let align = |n: usize| block.promises.get(n).and_then(|said| number(said, "align")).unwrap_or(1);
+        let to = self.settled(block.to, at)?;
+        let copied = match block.operation {
+            BlockOperation::Set => {
                 let place = self.accessed(to, (bytes, align(0)), at, true, vec![])?;
-                let value = self.samples(&args[1], "stored")?;
+                let value = self.samples(block.from, "stored")?;
                 let (all, none) = (self.s.bits(8, u128::MAX), self.s.bits(8, 0));
                 let byte = |this: &mut Self, value: &Value| [value.bits, this.s.choose(value.poison, all, none), none];
                 let byte = [byte(self, &value[0][0]), byte(self, &value[1][0])];
-                let loose = self.is_loose(&args[1]) && !self.choosing.is_first();
+                let loose = self.is_loose(block.from) && !self.choosing.is_first();
                 let mask = if loose { all } else { none };
                 (place, vec![(byte, mask); bytes as usize])
             }
-            false => {
-                let from = self.settled(&args[1], at)?;
+            BlockOperation::Copy | BlockOperation::Move => {
+                let from = self.settled(block.from, at)?;
                 let source = self.accessed(from, (bytes, align(1)), at, false, vec![])?;
                 let place = self.accessed(to, (bytes, align(0)), at, true, vec![])?;
-                if callee.starts_with("@llvm.memcpy.") && !self.choosing.is_first() {
+                if block.operation == BlockOperation::Copy && !self.choosing.is_first() {
                     self.overlaps(from, to, bytes, at);
                 }
                 let read = (0..bytes).map(|n| self.byte(&source.plus(n))).collect();

@@ -38,8 +38,8 @@ impl<'a> SymbolicExecutor<'a> {
             // An access that it makes undefined is no harm to ignore here.
             return Ok(());
         }
-        if let Some(bytes) = blocks::length(i) {
-            return self.block_of_memory(i, args, bytes, at);
+        if let Some(block) = blocks::of_known_length(i) {
+            return self.block_of_memory(block, at);
         }
         self.assumed.insert("what calls do");
         let effects = effects::of(self.file(), i);

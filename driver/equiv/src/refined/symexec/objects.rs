@@ -154,7 +154,7 @@ pub(super) fn last(blocks: &[Block]) -> bool {
 pub(super) fn escaping(blocks: &[Block]) -> BTreeSet<&str> {
     captured(blocks, |i| match &i.shape {
         Shape::Call { callee: Some(callee), .. } if callee.starts_with("@llvm.lifetime.") => vec![],
-        Shape::Call { .. } if blocks::length(i).is_some() => vec![],
+        Shape::Call { .. } if blocks::of_known_length(i).is_some() => vec![],
         _ => holes(i).collect(),
     })
 }
