@@ -16,13 +16,16 @@
 
 mod allocations;
 mod facts;
+mod flow;
 mod inputs;
 mod lanes;
 mod loops;
 mod meaning;
 mod model;
+mod promoted;
 mod refines;
 mod region;
+mod strides;
 mod symexec;
 #[cfg(test)]
 mod tests;
@@ -35,6 +38,7 @@ use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
 use inputs::Inputs;
+use promoted::{Side, promoted};
 use refines::{placed, refines};
 use rewright_llvm::body::{self, Body};
 use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
@@ -155,7 +159,7 @@ fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
     let unseen = allocations::without_unseen(versions, &bodies);
     let [old, new] = bodies;
-    Ok([unseen.unwrap_or(old), new])
+    Ok([promoted(versions[0], Side::First, unseen.unwrap_or(old)), promoted(versions[1], Side::Second, new)])
 }
 
 /// Is a question not too large yet?

@@ -163,3 +163,35 @@ pub struct Instruction {
     /// Attached metadata: kind and node.
     pub metadata: Vec<(String, String)>,
 }
+
+impl Instruction {
+    /// Replaces values of the function that it takes, labels apart: those for which there is another one.
+    pub fn replace(&mut self, other: impl Fn(&str) -> Option<String>) {
+        let replace = |text: &mut String| {
+            if let Some(other) = other(text) {
+                *text = other;
+            }
+        };
+        match &mut self.shape {
+            Shape::Plain(operands) => operands.iter_mut().for_each(|operand| replace(&mut operand.text)),
+            Shape::Load(operand, _) | Shape::Branch(operand, _) | Shape::Switch(operand, ..) => {
+                replace(&mut operand.text);
+            }
+            Shape::Store(value, address, _) => {
+                replace(&mut value.text);
+                replace(&mut address.text);
+            }
+            Shape::Offset { base, indices, .. } => {
+                replace(&mut base.text);
+                indices.iter_mut().for_each(|operand| replace(&mut operand.text));
+            }
+            Shape::Call { args, .. } => args.iter_mut().for_each(|operand| replace(&mut operand.text)),
+            Shape::Phi(values) => values.iter_mut().for_each(|(operand, _)| replace(&mut operand.text)),
+            Shape::Return(value) => value.iter_mut().for_each(|operand| replace(&mut operand.text)),
+            Shape::Alloca(slot) => slot.count.iter_mut().for_each(|operand| replace(&mut operand.text)),
+            Shape::Other | Shape::Jump(_) | Shape::Unreachable => {}
+        }
+        let bare = self.bare.iter_mut().flat_map(|bare| &mut bare.holes);
+        self.template.holes.iter_mut().chain(bare).for_each(replace);
+    }
+}

@@ -36,12 +36,14 @@ use super::inputs::{Inputs, Leaf};
 use super::meaning::Value;
 use crate::not_modelled::NotModelled;
 use crate::replay::Layout;
-pub(super) use annotated::{Keys, allocated};
+use annotated::is_defined;
+pub(super) use annotated::{Keys, MODELLED, allocated, promises};
 pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
 pub(super) use blocks::length as block_length;
 pub(super) use calls::is_arithmetic;
 use loose::UndefBits;
 pub(super) use object::{Kind, Object, apart, within};
+pub(super) use objects::last as slots_last;
 use order::order;
 use past::Past;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
@@ -428,7 +430,8 @@ impl<'a> SymbolicExecutor<'a> {
                 }
                 let loose = self.operands(i).iter().any(|operand| self.is_loose(operand));
                 self.define(i, if loose { Local::PerUse } else { Local::Fixed(computed.lanes) });
-                if matches!(i.shape, Shape::Call { .. }) && i.flags.iter().any(|flag| flag == "noundef") {
+                let gives = matches!(i.shape, Shape::Call { .. }) && i.flags.iter().any(|flag| flag == "noundef");
+                if gives || is_defined(i) {
                     self.gives_no_undef(i, at)?;
                 }
             }
@@ -436,7 +439,7 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(())
     }
 
-    /// It is undefined where the result of an intrinsic is poison or `undef` that says that it is neither.
+    /// It is undefined where a result is poison or `undef` that is said to be neither.
     fn gives_no_undef(&mut self, i: &Instruction, at: usize) -> Terms<()> {
         match (self.scalars(&i.ty)?.len(), &i.result) {
             (1, Some(name)) => {
@@ -445,7 +448,7 @@ impl<'a> SymbolicExecutor<'a> {
             }
             // Of what has several lanes the first version may say so in vain.
             _ if self.choosing.is_first() => Ok(()),
-            _ => Err("an intrinsic that gives `noundef` lanes".into()),
+            _ => Err(format!("`{}` that gives `noundef` lanes", i.opcode).into()),
         }
     }
 

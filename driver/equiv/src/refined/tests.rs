@@ -6,6 +6,7 @@ mod calls;
 mod conventions;
 mod lanes;
 mod objects;
+mod promoted;
 mod shared;
 
 use super::super::modules::Module;
