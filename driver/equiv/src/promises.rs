@@ -286,7 +286,7 @@ fn is_plain_block(i: &Instruction) -> bool {
 
 /// Does it concern nobody but the function?
 fn is_local(i: &Instruction) -> bool {
-    !matches!(i.shape, Shape::Load(..) | Shape::Store(..) | Shape::Call { .. } | Shape::Other)
+    !matches!(i.shape, Shape::Load(..) | Shape::Store(..) | Shape::Call { .. } | Shape::Atomic(..) | Shape::Other)
 }
 
 #[cfg(test)]

@@ -120,6 +120,8 @@ pub enum Shape {
     Phi(Vec<(Operand, String)>),
     /// Makes a stack slot.
     Alloca(Slot),
+    /// `atomicrmw` and `cmpxchg`, with the address first, and `fence`, which takes nothing.
+    Atomic(Vec<Operand>, MemoryAccess),
     /// Anything else that is no terminator.
     Other,
     /// `br label %a`
@@ -150,7 +152,7 @@ pub struct Instruction {
     pub ty: Type,
     /// As packs spell it: `add`, `icmp slt`.
     pub opcode: String,
-    /// Words between the opcode and the first type: `nsw`, `inbounds`.
+    /// Words between the opcode and the first type: `nsw`, `inbounds`; of accesses, those behind, too: `seq_cst`.
     pub flags: Vec<String>,
     /// Which part `extractvalue` takes and `insertvalue` replaces.
     pub indices: Vec<u64>,
@@ -173,7 +175,9 @@ impl Instruction {
             }
         };
         match &mut self.shape {
-            Shape::Plain(operands) => operands.iter_mut().for_each(|operand| replace(&mut operand.text)),
+            Shape::Plain(operands) | Shape::Atomic(operands, _) => {
+                operands.iter_mut().for_each(|operand| replace(&mut operand.text));
+            }
             Shape::Load(operand, _) | Shape::Branch(operand, _) | Shape::Switch(operand, ..) => {
                 replace(&mut operand.text);
             }

@@ -22,7 +22,9 @@ mod loose;
 mod object;
 mod objects;
 mod order;
+mod ordered;
 mod past;
+mod returned;
 mod start;
 mod values;
 mod widened;
@@ -400,6 +402,9 @@ impl<'a> SymbolicExecutor<'a> {
             }
             Shape::Return(value) => self.returns(value.as_ref(), at)?,
             Shape::Unreachable => self.undefined(at, Expr::TRUE),
+            Shape::Load(_, said) | Shape::Store(.., said) | Shape::Atomic(_, said) if !said.plain => {
+                self.ordered(i, said, at)?;
+            }
             Shape::Store(..) => self.store(i, at)?,
             Shape::Load(..) => self.load(i, at)?,
             Shape::Plain(operands) if i.opcode == "freeze" => {
@@ -437,65 +442,6 @@ impl<'a> SymbolicExecutor<'a> {
             }
         }
         Ok(())
-    }
-
-    /// It is undefined where a result is poison or `undef` that is said to be neither.
-    fn gives_no_undef(&mut self, i: &Instruction, at: usize) -> Terms<()> {
-        match (self.scalars(&i.ty)?.len(), &i.result) {
-            (1, Some(name)) => {
-                let result = Operand { ty: i.ty.clone(), text: name.clone() };
-                self.decides(&result, at).map(drop)
-            }
-            // Of what has several lanes the first version may say so in vain.
-            _ if self.choosing.is_first() => Ok(()),
-            _ => Err(format!("`{}` that gives `noundef` lanes", i.opcode).into()),
-        }
-    }
-
-    fn returns(&mut self, value: Option<&Operand>, at: usize) -> Terms<()> {
-        self.returns.push(self.reached[at]);
-        if has(&self.version.definition.attributes, "noreturn") {
-            self.undefined(at, Expr::TRUE);
-        }
-        let Some(value) = value else { return Ok(()) };
-        let mut samples = self.samples(value, "returned")?;
-        let said = &self.version.definition.before;
-        for lane in samples.iter_mut().flatten() {
-            let broken = facts::broken(self.s, said, lane.bits);
-            lane.poison = self.s.or(&[lane.poison, broken]);
-        }
-        if said.iter().any(|word| word == "noundef") {
-            for lane in pairs(&samples) {
-                let differ = self.differ(&lane);
-                let bad = self.s.or(&[lane[0].poison, lane[1].poison, differ]);
-                self.undefined(at, bad);
-            }
-        }
-        self.returned_parameter(&samples, at);
-        let here = self.reached[at];
-        self.returned = Some(match self.returned.take() {
-            None => samples,
-            Some([first, second]) => {
-                [self.choose_lanes(here, &samples[0], &first), self.choose_lanes(here, &samples[1], &second)]
-            }
-        });
-        Ok(())
-    }
-
-    /// The second version may say that it gives what it was given.
-    fn returned_parameter(&mut self, samples: &Whole, at: usize) {
-        let (definition, given) = (self.version.definition, self.given);
-        for (parameter, leaves) in definition.parameters.iter().zip(&given.parameters) {
-            if self.choosing.is_first() || !has(&parameter.attributes, "returned") {
-                continue;
-            }
-            for (lane, leaf) in samples.iter().flat_map(|sample| sample.iter().zip(leaves)) {
-                let (same, defined) = (self.s.equal(lane.bits, leaf.value.bits), self.s.not(lane.poison));
-                let other = self.s.not(same);
-                let broken = self.s.and(&[defined, other]);
-                self.undefined(at, broken);
-            }
-        }
     }
 
     fn define(&mut self, i: &'a Instruction, local: Local) {

@@ -115,9 +115,6 @@ impl<'a> SymbolicExecutor<'a> {
         at: usize,
         writes: bool,
     ) -> Terms<Accessed> {
-        if !said.plain {
-            return Err(format!("a {} that is more than one", i.opcode).into());
-        }
         let (places, bytes) = (places(&self.layout, ty)?, self.layout.store_size(ty)?);
         let align = match said.align {
             0 => self.layout.alignment(ty)?,

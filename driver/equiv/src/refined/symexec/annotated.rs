@@ -156,6 +156,7 @@ pub(in super::super) fn allocated(i: &Instruction, function: &[String]) -> Optio
 }
 
 /// All that is said of a call: of itself, and of the function that it names.
+#[derive(Default)]
 pub(super) struct Said {
     function: Vec<String>,
     /// Of what it gives.
