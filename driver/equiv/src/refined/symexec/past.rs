@@ -1,6 +1,6 @@
 //! The calls made on the paths to a block, and the conditions that hold on all of them.
 
-use super::SymbolicExecutor;
+use super::{SymbolicExecutor, Value};
 use rewright_smt::Expr;
 use rustc_hash::FxHashSet;
 
@@ -13,6 +13,8 @@ pub(super) struct Past {
     pub(super) trace: Expr,
     /// The conditions under which the blocks that are on all paths to it are reached.
     pub(super) reached: FxHashSet<Expr>,
+    /// Conditions under which it is undefined on all paths to it, so that nothing behind it matters where one holds.
+    pub(super) denied: FxHashSet<Expr>,
 }
 
 impl SymbolicExecutor<'_> {
@@ -29,6 +31,7 @@ impl SymbolicExecutor<'_> {
                 past.calls = self.s.choose(*when, other.calls, past.calls);
                 past.trace = self.s.choose(*when, other.trace, past.trace);
                 past.reached.retain(|condition| other.reached.contains(condition));
+                past.denied.retain(|condition| other.denied.contains(condition));
             }
             self.past[at] = past;
         }
@@ -46,5 +49,19 @@ impl SymbolicExecutor<'_> {
     pub(super) fn assume_reached(&mut self, at: usize) {
         self.past[at].reached.insert(self.reached[at]);
         self.s.assumed.clone_from(&self.past[at].reached);
+        self.denied.clone_from(&self.past[at].denied);
+    }
+
+    /// It is undefined where this holds in a block: what follows matters only where it does not.
+    pub(super) fn undefined(&mut self, at: usize, when: Expr) {
+        let here = self.s.and(&[self.reached[at], when]);
+        self.undefined.push(here);
+        self.past[at].denied.insert(when);
+        self.denied.insert(when);
+    }
+
+    /// A value that is no poison where that would have been undefined before.
+    pub(super) fn past_poison(&self, value: Value) -> Value {
+        if self.denied.contains(&value.poison) { Value { poison: Expr::FALSE, ..value } } else { value }
     }
 }
