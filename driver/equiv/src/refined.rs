@@ -15,6 +15,7 @@
 //! **Invariant**: an answer against the second version is no refutation: it is an input to be replayed.
 
 mod allocations;
+mod dead_calls;
 mod facts;
 mod flow;
 mod inputs;
@@ -37,6 +38,7 @@ use super::modules::{Module, Version};
 use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
+use dead_calls::without_dead_calls;
 use inputs::Inputs;
 use promoted::{Side, promoted};
 use refines::{placed, refines};
@@ -159,7 +161,10 @@ fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
     let unseen = allocations::without_unseen(versions, &bodies);
     let [old, new] = bodies;
-    Ok([promoted(versions[0], Side::First, unseen.unwrap_or(old)), promoted(versions[1], Side::Second, new)])
+    let old = promoted(versions[0], Side::First, unseen.unwrap_or(old));
+    let new = promoted(versions[1], Side::Second, new);
+    let needed = without_dead_calls(versions, [&old, &new]);
+    Ok([needed.unwrap_or(old), new])
 }
 
 /// Is a question not too large yet?

@@ -95,9 +95,8 @@ impl SymbolicExecutor<'_> {
         if !self.is_loose(operand) {
             return self.operand(operand);
         }
-        if let Some(Leaf { value, mask, .. }) = self.told_by(operand) {
+        if let Some(Leaf { mask, .. }) = self.told_by(operand) {
             let undef = mask.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
-            self.undefined(at, value.poison);
             self.undefined(at, undef);
             return self.by_bits(operand, UndefBits::Plain);
         }
@@ -182,7 +181,6 @@ impl SymbolicExecutor<'_> {
     /// A use of what comes from outside.
     pub(super) fn use_of(&mut self, leaf: Leaf) -> Value {
         let Leaf { value, mask, key, computed, place } = leaf;
-        let value = self.past_poison(value);
         let Some(mask) = mask else { return value };
         let some = self.s.nonzero(mask);
         if self.denied.contains(&some) {

@@ -1,6 +1,6 @@
 //! The calls made on the paths to a block, and the conditions that hold on all of them.
 
-use super::{SymbolicExecutor, Value};
+use super::SymbolicExecutor;
 use rewright_smt::Expr;
 use rustc_hash::FxHashSet;
 
@@ -58,10 +58,5 @@ impl SymbolicExecutor<'_> {
         self.undefined.push(here);
         self.past[at].denied.insert(when);
         self.denied.insert(when);
-    }
-
-    /// A value that is no poison where that would have been undefined before.
-    pub(super) fn past_poison(&self, value: Value) -> Value {
-        if self.denied.contains(&value.poison) { Value { poison: Expr::FALSE, ..value } } else { value }
     }
 }

@@ -54,7 +54,7 @@ impl SymbolicExecutor<'_> {
     pub(super) fn lanes(&mut self, operand: &Operand) -> Terms<Vec<Value>> {
         let name = operand.text.as_str();
         match self.locals.get(name) {
-            Some(Local::Fixed(lanes)) => Ok(lanes.iter().map(|lane| self.past_poison(*lane)).collect()),
+            Some(Local::Fixed(lanes)) => Ok(lanes.clone()),
             Some(Local::Leaf(lanes)) => {
                 let lanes = lanes.clone();
                 Ok(lanes.into_iter().map(|leaf| self.use_of(leaf)).collect())
