@@ -9,8 +9,9 @@
 //! In scope: functions on integers to 128 bits, halves, floats, doubles and pointers, and on what is made of these
 //! ([`lanes`]); loops by induction ([`loops`]). Stack slots that are values are no memory ([`promoted`]). A version may
 //! access its own stack slots, read global variables, and access what the first one accesses by a pointer to the same
-//! object, and only while that is sure not to be freed. Volatile and atomic accesses are those of the first version, in its order. Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything
-//! that its attributes allow, and does the same for both versions where they tell it the same.
+//! object, and only while that is sure not to be freed. Volatile and atomic accesses are those of the first version, in its
+//! order. Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything that
+//! its attributes allow, and does the same for both versions where they tell it the same.
 //!
 //! **Invariant**: an answer against the second version is no refutation: it is an input to be replayed.
 

@@ -129,8 +129,6 @@ pub(super) struct SymbolicExecutor<'a> {
     events: Vec<Event>,
     /// By block: what has happened where it is reached.
     past: Vec<Past>,
-    /// Conditions that do not hold here, or it does not matter.
-    denied: FxHashSet<Expr>,
     slots: Vec<Expr>,
     /// It begins at the entry, and slots end with the function.
     lasting_slots: bool,
@@ -229,11 +227,7 @@ pub(super) fn behaviour<'a>(
         trace: never,
         epoch: never,
         events: vec![],
-        past: vec![
-            Past { calls: no_call, trace: never, reached: FxHashSet::default(), denied: FxHashSet::default() };
-            body.blocks.len()
-        ],
-        denied: FxHashSet::default(),
+        past: vec![Past { calls: no_call, trace: never, reached: FxHashSet::default() }; body.blocks.len()],
         slots: vec![],
         lasting_slots: start.is_entry() && !keys.has_lifetimes() && objects::last(&body.blocks),
         alike: BTreeMap::new(),
@@ -374,6 +368,12 @@ impl<'a> SymbolicExecutor<'a> {
             self.instruction(instruction, at)?;
         }
         Ok(())
+    }
+
+    /// It is undefined where this holds in a block.
+    fn undefined(&mut self, at: usize, when: Expr) {
+        let here = self.s.and(&[self.reached[at], when]);
+        self.undefined.push(here);
     }
 
     fn instruction(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {

@@ -30,7 +30,7 @@ const CLASSES: [Class; 10] = [
 
 impl Operation<'_> {
     /// Of a value of a type.
-    pub(in super::super) fn is_of_class(self, from: &Type) -> Result<Meaning, NotModelled> {
+    pub(in super::super) fn of_class(self, from: &Type) -> Result<Meaning, NotModelled> {
         let (Some(format), [x, mask]) = (format(from), self.args) else {
             return Err(format!("a class of {from}").into());
         };

@@ -145,7 +145,7 @@ impl<'a> Search<'a> {
 
     fn instruction(&mut self, i: &'a Instruction, at: (usize, usize)) {
         let used = match &i.shape {
-            Shape::Alloca(_) => i.result.as_deref().and_then(|name| Some((name, Use::Makes))),
+            Shape::Alloca(_) => i.result.as_deref().map(|name| (name, Use::Makes)),
             Shape::Load(from, said) => {
                 self.accessed(i, from, &i.ty, said).map(|at| (from.text.as_str(), Use::Reads(at)))
             }

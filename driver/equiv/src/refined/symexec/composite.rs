@@ -224,7 +224,7 @@ impl<'a> SymbolicExecutor<'a> {
         }
         let is_class = name.starts_with("is.fpclass.");
         let one = |operation: Operation<'_>, from: &Type| match is_class {
-            true => operation.is_of_class(from),
+            true => operation.of_class(from),
             false => operation.intrinsic(name),
         };
         self.by_lane(i, args, one, from)

@@ -1,7 +1,7 @@
 //! Values that may be `undef`: each use chooses its bits anew.
 
 use super::{Choosing, Chosen, Leaf, Likeness, Local, Samples, SymbolicExecutor, Terms, Value, Whole};
-use rewright_llvm::body::{Operand, Shape};
+use rewright_llvm::body::Operand;
 use rewright_smt::{Expr, Sort};
 use std::collections::BTreeMap;
 
@@ -95,11 +95,6 @@ impl SymbolicExecutor<'_> {
         if !self.is_loose(operand) {
             return self.operand(operand);
         }
-        if let Some(Leaf { mask, .. }) = self.told_by(operand) {
-            let undef = mask.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
-            self.undefined(at, undef);
-            return self.by_bits(operand, UndefBits::Plain);
-        }
         let poison_memory = match self.locals.get(operand.text.as_str()) {
             Some(Local::Leaf(lanes)) => {
                 let masks: Vec<Expr> = lanes.iter().filter_map(|leaf| leaf.mask).collect();
@@ -126,27 +121,6 @@ impl SymbolicExecutor<'_> {
         };
         self.undefined(at, poison_memory);
         self.by_bits(operand, UndefBits::Plain)
-    }
-
-    /// What comes from outside of which each value makes another one of an operand.
-    fn told_by(&self, operand: &Operand) -> Option<Leaf> {
-        let mut name = operand.text.as_str();
-        loop {
-            let i = match self.locals.get(name)? {
-                Local::Leaf(lanes) => return <[Leaf; 1]>::try_from(lanes.as_slice()).ok().map(|[leaf]| leaf),
-                Local::PerUse => self.made.get(name)?.0,
-                Local::Fixed(_) => return None,
-            };
-            name = match &i.shape {
-                Shape::Offset { base, indices, .. }
-                    if indices.iter().all(|index| index.text.parse::<i64>().is_ok()) =>
-                {
-                    &base.text
-                }
-                Shape::Plain(operands) if ["zext", "sext"].contains(&i.opcode.as_str()) => &operands.first()?.text,
-                _ => return None,
-            };
-        }
     }
 
     /// A value with choices that are the same wherever something is decided: that one decision may come out in another
@@ -180,12 +154,7 @@ impl SymbolicExecutor<'_> {
 
     /// A use of what comes from outside.
     pub(super) fn use_of(&mut self, leaf: Leaf) -> Value {
-        let Leaf { value, mask, key, computed, place } = leaf;
-        let Some(mask) = mask else { return value };
-        let some = self.s.nonzero(mask);
-        if self.denied.contains(&some) {
-            return value;
-        }
+        let Leaf { value, mask: Some(mask), key, computed, place } = leaf else { return leaf.value };
         if self.undef_bits == UndefBits::Plain || mask == Expr::FALSE {
             return value;
         }
@@ -202,7 +171,7 @@ impl SymbolicExecutor<'_> {
         let chosen = self.choice_at(place, &name, "", width);
         let mut poison = value.poison;
         if computed {
-            let is_poison = self.choice_at(place, &name, " is poison", 1);
+            let (some, is_poison) = (self.s.nonzero(mask), self.choice_at(place, &name, " is poison", 1));
             let is_poison = self.s.nonzero(is_poison);
             let is_poison = self.s.and(&[some, is_poison]);
             poison = self.s.or(&[poison, is_poison]);

@@ -13,8 +13,6 @@ pub(super) struct Past {
     pub(super) trace: Expr,
     /// The conditions under which the blocks that are on all paths to it are reached.
     pub(super) reached: FxHashSet<Expr>,
-    /// Conditions under which it is undefined on all paths to it, so that nothing behind it matters where one holds.
-    pub(super) denied: FxHashSet<Expr>,
 }
 
 impl SymbolicExecutor<'_> {
@@ -31,7 +29,6 @@ impl SymbolicExecutor<'_> {
                 past.calls = self.s.choose(*when, other.calls, past.calls);
                 past.trace = self.s.choose(*when, other.trace, past.trace);
                 past.reached.retain(|condition| other.reached.contains(condition));
-                past.denied.retain(|condition| other.denied.contains(condition));
             }
             self.past[at] = past;
         }
@@ -49,14 +46,5 @@ impl SymbolicExecutor<'_> {
     pub(super) fn assume_reached(&mut self, at: usize) {
         self.past[at].reached.insert(self.reached[at]);
         self.s.assumed.clone_from(&self.past[at].reached);
-        self.denied.clone_from(&self.past[at].denied);
-    }
-
-    /// It is undefined where this holds in a block: what follows matters only where it does not.
-    pub(super) fn undefined(&mut self, at: usize, when: Expr) {
-        let here = self.s.and(&[self.reached[at], when]);
-        self.undefined.push(here);
-        self.past[at].denied.insert(when);
-        self.denied.insert(when);
     }
 }
