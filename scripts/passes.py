@@ -3,8 +3,8 @@
 
     scripts/passes.py [--rewright PROGRAM] [--json FILE] [--jobs N] FILE.c... [-- ARGUMENT...]
 
-Each file goes through clang without passes and through mem2reg; that is the first version. The second is what one
-pipeline makes of it. Arguments behind `--` go to `rewright validate` (`--method refined`). LLVM is taken to be right, so a
+Each file goes through clang without passes and through mem2reg; that is the first version, and before `sroa` what clang
+gives. The second is what one pipeline makes of it. Arguments behind `--` go to `rewright validate` (`--method refined`). LLVM is taken to be right, so a
 refuted pair is WRONG, unless somebody looks at it and finds a bug of LLVM. CLANG and OPT name the programs (clang-19,
 opt-19), CFLAGS further options.
 
@@ -19,10 +19,12 @@ import sys
 import tempfile
 
 PIPELINES = [
-    "early-cse", "instcombine", "simplifycfg", "gvn", "reassociate", "loop-mssa(licm)", "loop(loop-rotate)",
+    "sroa", "early-cse", "instcombine", "simplifycfg", "gvn", "reassociate", "loop-mssa(licm)", "loop(loop-rotate)",
     "loop(indvars)", "loop-unroll", "simple-loop-unswitch", "sccp", "dse", "jump-threading", "loop(loop-deletion)",
     "default<O1>", "default<O2>",
 ]
+# Those whose first version has not been through mem2reg.
+OF_RAW = {"sroa"}
 PASSES = {"simple-loop-unswitch": "loop-mssa(simple-loop-unswitch<nontrivial>)"}
 
 
@@ -31,16 +33,17 @@ def run(*command):
 
 
 def prepared(source, folder, number):
-    """The first version of a C file."""
+    """The first versions of a C file: without and with mem2reg."""
     raw, base = (os.path.join(folder, f"{number}.{kind}.ll") for kind in ("raw", "base"))
     flags = os.environ.get("CFLAGS", "").split()
     run(os.environ.get("CLANG", "clang-19"), "-O1", "-w", *flags, "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm",
         source, "-o", raw)
     run(os.environ.get("OPT", "opt-19"), "-S", "-passes=function(mem2reg)", raw, "-o", base)
-    return base
+    return raw, base
 
 
-def compared(rewright, arguments, base, pipeline, folder):
+def compared(rewright, arguments, versions, pipeline, folder):
+    base = versions[0 if pipeline in OF_RAW else 1]
     name = "".join(c if c.isalnum() else "-" for c in pipeline)
     after = f"{base}.{name}.ll"
     run(os.environ.get("OPT", "opt-19"), "-S", f"-passes={PASSES.get(pipeline, pipeline)}", base, "-o", after)

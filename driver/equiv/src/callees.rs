@@ -8,6 +8,7 @@
 
 use super::annotations::table::AnnotationTarget;
 use super::annotations::{implied, parts};
+use super::headers::names;
 use super::modules::{Module, Version};
 use super::promises::Promises;
 use rewright_llvm::body::{self, Body};
@@ -32,9 +33,6 @@ const OF_VALUES: [&str; 7] =
 /// Linkages of definitions for which the linker may take another one.
 const REPLACEABLE: [&str; 7] =
     ["weak", "weak_odr", "linkonce", "linkonce_odr", "common", "extern_weak", "available_externally"];
-
-/// How often all bodies are looked at: a round is for calls of functions that come later in a file.
-const MOST_ROUNDS: usize = 16;
 
 /// Both modules' files as calls in them see them. Functions that are `proved` keep what their second versions promise of
 /// what they give.
@@ -63,6 +61,8 @@ struct Callee<'f> {
     versions: [&'f Definition; 2],
     /// The second one's, if that version alone promises something.
     body: Option<Body>,
+    /// What that names.
+    names: BTreeSet<&'f str>,
     /// Promises of the second version alone that its body may keep.
     claimed: Promised,
     /// Those that take for ever to break.
@@ -79,7 +79,7 @@ struct Promised {
 }
 
 impl<'f> Callee<'f> {
-    fn new(positions: [usize; 2], was: &'f Definition, is: &'f Definition, after: &File) -> Self {
+    fn new(positions: [usize; 2], was: &'f Definition, is: &'f Definition, after: &'f File) -> Self {
         let only = |was: &[String], is: &[String], claimed: &dyn Fn(&str) -> bool| -> Vec<String> {
             is.iter().filter(|a| claimed(a) && !implied(a, was)).cloned().collect()
         };
@@ -95,7 +95,8 @@ impl<'f> Callee<'f> {
         let claimed_to_end = only(&was.attributes, &is.attributes, &|a| OF_ENDING.contains(&a));
         let none = Promised { parameters: vec![vec![]; claimed.parameters.len()], ..Promised::default() };
         let body = (claimed != none || !claimed_to_end.is_empty()).then(|| body::read(after, is).ok()).flatten();
-        Callee { positions, versions: [was, is], body, claimed, claimed_to_end, kept: none }
+        let names = if body.is_some() { names(&after.text[is.body.clone()]) } else { BTreeSet::new() };
+        Callee { positions, versions: [was, is], body, names, claimed, claimed_to_end, kept: none }
     }
 }
 
@@ -109,7 +110,7 @@ fn keep(after: &File, callees: &mut [Callee<'_>]) {
         callee.kept = callee.claimed.clone();
     }
     let mut ending = BTreeSet::new();
-    let settled = rounds(after, callees, &mut ending, |promises, callee| {
+    rounds(after, callees, &mut ending, |promises, callee| {
         let Promised { function, result, parameters } = &callee.kept;
         let keeps = |list: &[String], holds: &dyn Fn(&str) -> bool| list.iter().filter(|a| holds(a)).cloned().collect();
         let of_parameters = callee.versions[1].parameters.iter().zip(parameters);
@@ -121,12 +122,6 @@ fn keep(after: &File, callees: &mut [Callee<'_>]) {
                 .collect(),
         }
     });
-    if !settled {
-        for callee in &mut *callees {
-            let parameters = vec![vec![]; callee.kept.parameters.len()];
-            callee.kept = Promised { parameters, ..Promised::default() };
-        }
-    }
     rounds(after, callees, &mut ending, |promises, callee| {
         let mut kept = callee.kept.clone();
         let more = callee.claimed_to_end.iter().filter(|a| !kept.function.contains(a) && promises.hold(a));
@@ -136,35 +131,43 @@ fn keep(after: &File, callees: &mut [Callee<'_>]) {
     });
 }
 
-/// Looks at all bodies until nothing changes; has it come to that?
+/// Looks at all bodies, and again at those that name a function of which something else is known by then, until nothing
+/// changes. That has an end where promises are only given up, or only found to be kept.
 fn rounds(
     after: &File,
     callees: &mut [Callee<'_>],
     ending: &mut BTreeSet<String>,
     mut kept: impl FnMut(&Promises<'_>, &Callee<'_>) -> Promised,
-) -> bool {
-    (0..MOST_ROUNDS).any(|_| !each(after, callees, ending, &mut kept))
+) {
+    let mut all: Vec<usize> = (0..callees.len()).collect();
+    while !all.is_empty() {
+        let changed = each(after, callees, &all, ending, &mut kept);
+        all = (0..callees.len()).filter(|n| !callees[*n].names.is_disjoint(&changed)).collect();
+    }
 }
 
-/// Looks at each body again, with what calls see by now, and with functions that are known to return; has anything
-/// changed?
-fn each(
+/// Looks at some bodies, with what calls see by now, and with functions that are known to return: of which functions is
+/// something else known?
+fn each<'f>(
     after: &File,
-    callees: &mut [Callee<'_>],
+    callees: &mut [Callee<'f>],
+    some: &[usize],
     ending: &mut BTreeSet<String>,
     kept: &mut impl FnMut(&Promises<'_>, &Callee<'_>) -> Promised,
-) -> bool {
+) -> BTreeSet<&'f str> {
     let file = seen(after, 1, callees);
     let module = Module::new(&file, after);
-    let mut changed = false;
-    for callee in callees {
+    let mut changed = BTreeSet::new();
+    for n in some {
+        let callee = &mut callees[*n];
         let Some(body) = &callee.body else { continue };
+        let name = callee.versions[1].name.as_str();
         let version = Version { module: &module, definition: callee.versions[1] };
         let found = kept(&Promises::new(version, body).knowing(ending), callee);
-        if found.function.iter().any(|a| a == "willreturn") {
-            ending.insert(callee.versions[1].name.clone());
+        let ends = found.function.iter().any(|a| a == "willreturn") && ending.insert(name.to_string());
+        if ends || found != callee.kept {
+            changed.insert(name);
         }
-        changed |= found != callee.kept;
         callee.kept = found;
     }
     changed

@@ -280,7 +280,7 @@ fn is_no_capture(attribute: &str) -> bool {
 
 /// Does it concern nobody but the function?
 fn is_local(i: &Instruction) -> bool {
-    !matches!(i.shape, Shape::Load(..) | Shape::Store(..) | Shape::Call { .. } | Shape::Other)
+    !matches!(i.shape, Shape::Load(..) | Shape::Store(..) | Shape::Call { .. } | Shape::Atomic(..) | Shape::Other)
 }
 
 #[cfg(test)]

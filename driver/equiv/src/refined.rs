@@ -7,22 +7,27 @@
 //! leaves the second version is computed twice, and the first one must give both.
 //!
 //! In scope: functions on integers to 128 bits, halves, floats, doubles and pointers, and on what is made of these
-//! ([`lanes`]), with plain loads and stores; loops by induction ([`loops`]). A version may access its own stack slots, read
-//! global variables, and access what the first one accesses by a pointer to the same object, and only while that is sure
-//! not to be freed. Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything
-//! that its attributes allow, and does the same for both versions where they tell it the same.
+//! ([`lanes`]); loops by induction ([`loops`]). Stack slots that are values are no memory ([`promoted`]). A version may
+//! access its own stack slots, read global variables, and access what the first one accesses by a pointer to the same
+//! object, and only while that is sure not to be freed. Volatile and atomic accesses are those of the first version, in its
+//! order. Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything that
+//! its attributes allow, and does the same for both versions where they tell it the same.
 //!
 //! **Invariant**: an answer against the second version is no refutation: it is an input to be replayed.
 
 mod allocations;
+mod dead_calls;
 mod facts;
+mod flow;
 mod inputs;
 mod lanes;
 mod loops;
 mod meaning;
 mod model;
+mod promoted;
 mod refines;
 mod region;
+mod strides;
 mod symexec;
 #[cfg(test)]
 mod tests;
@@ -34,7 +39,9 @@ use super::modules::{Module, Version};
 use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
+use dead_calls::without_dead_calls;
 use inputs::Inputs;
+use promoted::{Side, promoted};
 use refines::{placed, refines};
 use rewright_llvm::body::{self, Body};
 use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
@@ -155,7 +162,10 @@ fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
     let unseen = allocations::without_unseen(versions, &bodies);
     let [old, new] = bodies;
-    Ok([unseen.unwrap_or(old), new])
+    let old = promoted(versions[0], Side::First, unseen.unwrap_or(old));
+    let new = promoted(versions[1], Side::Second, new);
+    let needed = without_dead_calls(versions, [&old, &new]);
+    Ok([needed.unwrap_or(old), new])
 }
 
 /// Is a question not too large yet?

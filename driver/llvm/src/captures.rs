@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// Names of local values that are captured, with all values that they were computed from. `passed` gives those that a
-/// call or a return captures; whoever accesses memory, compares pointers or computes one from another captures none.
+/// call or a return captures; whoever accesses memory, compares pointers or computes one from another captures none. A
+/// volatile or atomic access captures its address: somebody else may watch it.
 pub fn captured<'b>(blocks: &'b [Block], passed: impl Fn(&'b Instruction) -> Vec<&'b str>) -> BTreeSet<&'b str> {
     let all = || blocks.iter().flat_map(|block| &block.instructions);
     let made: FxHashMap<&str, &Instruction> = all().filter_map(|i| Some((i.result.as_deref()?, i))).collect();
@@ -13,6 +14,10 @@ pub fn captured<'b>(blocks: &'b [Block], passed: impl Fn(&'b Instruction) -> Vec
     let mut todo: Vec<&str> = vec![];
     for i in all() {
         match &i.shape {
+            Shape::Load(from, access) if !access.plain => todo.push(&from.text),
+            Shape::Store(value, to, access) if !access.plain => {
+                todo.extend([&value.text, &to.text].map(String::as_str))
+            }
             Shape::Load(..) | Shape::Phi(_) | Shape::Offset { .. } | Shape::Branch(..) | Shape::Alloca(_) => {}
             Shape::Store(value, ..) => todo.push(&value.text),
             Shape::Plain(_) if i.opcode == "select" || i.opcode == "bitcast" || i.opcode.starts_with("icmp") => {}

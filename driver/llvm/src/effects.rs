@@ -30,7 +30,7 @@ pub fn of(file: &File, instruction: &Instruction) -> OpaqueEffects {
         }
         // A read that nobody else can disturb still wants its place: what it reads may not be there elsewhere.
         Shape::Load(_, access) if access.plain => OpaqueEffects::Observes,
-        Shape::Load(..) | Shape::Store(..) | Shape::Other => OpaqueEffects::Writes,
+        Shape::Load(..) | Shape::Store(..) | Shape::Atomic(..) | Shape::Other => OpaqueEffects::Writes,
         Shape::Alloca(_) => OpaqueEffects::Pinned,
         Shape::Plain(_) => match grammar::form(instruction.opcode.split(' ').next().unwrap_or("")) {
             // Which value an undefined one is frozen to is decided once.

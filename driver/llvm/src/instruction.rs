@@ -120,6 +120,8 @@ pub enum Shape {
     Phi(Vec<(Operand, String)>),
     /// Makes a stack slot.
     Alloca(Slot),
+    /// `atomicrmw` and `cmpxchg`, with the address first, and `fence`, which takes nothing.
+    Atomic(Vec<Operand>, MemoryAccess),
     /// Anything else that is no terminator.
     Other,
     /// `br label %a`
@@ -150,7 +152,7 @@ pub struct Instruction {
     pub ty: Type,
     /// As packs spell it: `add`, `icmp slt`.
     pub opcode: String,
-    /// Words between the opcode and the first type: `nsw`, `inbounds`.
+    /// Words between the opcode and the first type: `nsw`, `inbounds`; of accesses, those behind, too: `seq_cst`.
     pub flags: Vec<String>,
     /// Which part `extractvalue` takes and `insertvalue` replaces.
     pub indices: Vec<u64>,
@@ -162,4 +164,38 @@ pub struct Instruction {
     pub bare: Option<Template>,
     /// Attached metadata: kind and node.
     pub metadata: Vec<(String, String)>,
+}
+
+impl Instruction {
+    /// Replaces values of the function that it takes, labels apart: those for which there is another one.
+    pub fn replace(&mut self, other: impl Fn(&str) -> Option<String>) {
+        let replace = |text: &mut String| {
+            if let Some(other) = other(text) {
+                *text = other;
+            }
+        };
+        match &mut self.shape {
+            Shape::Plain(operands) | Shape::Atomic(operands, _) => {
+                operands.iter_mut().for_each(|operand| replace(&mut operand.text));
+            }
+            Shape::Load(operand, _) | Shape::Branch(operand, _) | Shape::Switch(operand, ..) => {
+                replace(&mut operand.text);
+            }
+            Shape::Store(value, address, _) => {
+                replace(&mut value.text);
+                replace(&mut address.text);
+            }
+            Shape::Offset { base, indices, .. } => {
+                replace(&mut base.text);
+                indices.iter_mut().for_each(|operand| replace(&mut operand.text));
+            }
+            Shape::Call { args, .. } => args.iter_mut().for_each(|operand| replace(&mut operand.text)),
+            Shape::Phi(values) => values.iter_mut().for_each(|(operand, _)| replace(&mut operand.text)),
+            Shape::Return(value) => value.iter_mut().for_each(|operand| replace(&mut operand.text)),
+            Shape::Alloca(slot) => slot.count.iter_mut().for_each(|operand| replace(&mut operand.text)),
+            Shape::Other | Shape::Jump(_) | Shape::Unreachable => {}
+        }
+        let bare = self.bare.iter_mut().flat_map(|bare| &mut bare.holes);
+        self.template.holes.iter_mut().chain(bare).for_each(replace);
+    }
 }

@@ -293,22 +293,20 @@ impl Reader<'_> {
             Form::AtomicUpdate => {
                 // `volatile`, and which operation.
                 self.flags();
-                self.operand()?;
-                let value = self.more()?;
-                self.rest();
-                Ok((value.ty, Shape::Other))
+                let operands = vec![self.operand()?, self.more()?];
+                let access = self.access();
+                Ok((operands[1].ty.clone(), Shape::Atomic(operands, access)))
             }
             Form::CompareExchange => {
                 self.flags();
-                self.operand()?;
-                self.more()?;
-                let value = self.more()?;
-                self.rest();
-                Ok((Type::Struct(false, vec![value.ty, Type::Int(1)]), Shape::Other))
+                let operands = vec![self.operand()?, self.more()?, self.more()?];
+                let access = self.access();
+                let ty = Type::Struct(false, vec![operands[2].ty.clone(), Type::Int(1)]);
+                Ok((ty, Shape::Atomic(operands, access)))
             }
             Form::Fence => {
-                self.rest();
-                Ok((Type::Void, Shape::Other))
+                let access = self.access();
+                Ok((Type::Void, Shape::Atomic(vec![], access)))
             }
             Form::VariableArgument => {
                 self.operand()?;
@@ -337,13 +335,6 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// What needs no reading: orderings, alignments.
-    fn rest(&mut self) {
-        while !self.cursor.is_done() {
-            self.cursor.skip();
-        }
-    }
-
     fn offset(&mut self) -> Read<(Type, Shape)> {
         self.flags();
         let source = self.ty()?;
@@ -368,7 +359,7 @@ impl Reader<'_> {
         self.flags();
         let ty = self.ty()?;
         let address = self.more()?;
-        let access = self.access(&address);
+        let access = self.access_at(&address);
         Ok((ty, Shape::Load(address, access)))
     }
 
@@ -376,26 +367,31 @@ impl Reader<'_> {
         self.flags();
         let value = self.operand()?;
         let address = self.more()?;
-        let access = self.access(&address);
+        let access = self.access_at(&address);
         Ok((Type::Void, Shape::Store(value, address, access)))
     }
 
-    /// `seq_cst, align 8`
-    fn access(&mut self, address: &Operand) -> MemoryAccess {
-        let mut access = MemoryAccess { align: 0, plain: self.flags.is_empty() && address.ty == Type::Ptr };
+    fn access_at(&mut self, address: &Operand) -> MemoryAccess {
+        let access = self.access();
+        MemoryAccess { plain: access.plain && address.ty == Type::Ptr, ..access }
+    }
+
+    /// `seq_cst, align 8`: an ordering is a flag, too.
+    fn access(&mut self) -> MemoryAccess {
+        let mut align = 0;
         while !self.cursor.is_done() {
             match self.cursor.text() {
                 "align" => {
-                    access.align = self.cursor.next_text().parse().unwrap_or(0);
+                    align = self.cursor.next_text().parse().unwrap_or(0);
                     self.cursor.skip();
                 }
                 "," => {}
                 // An ordering, or something that is not known.
-                _ => access.plain = false,
+                other => self.flags.push(other.to_string()),
             }
             self.cursor.skip();
         }
-        access
+        MemoryAccess { align, plain: self.flags.is_empty() }
     }
 
     fn alloca(&mut self) -> Read<(Type, Shape)> {

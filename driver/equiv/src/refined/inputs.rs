@@ -138,8 +138,9 @@ fn only_accessed(versions: [Version<'_>; 2], bodies: &[Body; 2]) -> BTreeSet<usi
         let all = || body.blocks.iter().flat_map(|b| &b.instructions);
         for i in all() {
             match &i.shape {
-                Shape::Load(..) => {}
-                Shape::Store(value, ..) => used.push(&value.text),
+                // A volatile one may be of anything.
+                Shape::Load(_, access) if access.plain => {}
+                Shape::Store(value, _, access) if access.plain => used.push(&value.text),
                 Shape::Offset { indices, .. } => used.extend(indices.iter().map(|o| o.text.as_str())),
                 _ => used.extend(i.template.holes.iter().map(String::as_str)),
             }

@@ -3,6 +3,9 @@
 //!
 //! A value that is poison has bits all the same, which nobody may depend on.
 
+mod classes;
+mod library;
+
 use crate::not_modelled::NotModelled;
 use crate::replay::stem;
 use rewright_llvm::types::Type;
@@ -428,7 +431,7 @@ impl Operation<'_> {
             },
             "fptosi.sat" => self.model(Model::FcvtToSintSat),
             "fptoui.sat" => self.model(Model::FcvtToUintSat),
-            _ => unknown(),
+            _ => self.of_library(stem).map_or_else(unknown, Ok),
         }
     }
 }

@@ -22,7 +22,9 @@ mod loose;
 mod object;
 mod objects;
 mod order;
+mod ordered;
 mod past;
+mod returned;
 mod start;
 mod values;
 mod widened;
@@ -36,12 +38,14 @@ use super::inputs::{Inputs, Leaf};
 use super::meaning::Value;
 use crate::not_modelled::NotModelled;
 use crate::replay::Layout;
-pub(super) use annotated::{Keys, allocated};
+use annotated::is_defined;
+pub(super) use annotated::{Keys, MODELLED, allocated, promises};
 pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
 pub(super) use blocks::of_known_length as block;
 pub(super) use calls::is_arithmetic;
 use loose::UndefBits;
 pub(super) use object::{Kind, Object, apart, within};
+pub(super) use objects::last as slots_last;
 use order::order;
 use past::Past;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
@@ -398,6 +402,9 @@ impl<'a> SymbolicExecutor<'a> {
             }
             Shape::Return(value) => self.returns(value.as_ref(), at)?,
             Shape::Unreachable => self.undefined(at, Expr::TRUE),
+            Shape::Load(_, said) | Shape::Store(.., said) | Shape::Atomic(_, said) if !said.plain => {
+                self.ordered(i, said, at)?;
+            }
             Shape::Store(..) => self.store(i, at)?,
             Shape::Load(..) => self.load(i, at)?,
             Shape::Plain(operands) if i.opcode == "freeze" => {
@@ -428,71 +435,13 @@ impl<'a> SymbolicExecutor<'a> {
                 }
                 let loose = self.operands(i).iter().any(|operand| self.is_loose(operand));
                 self.define(i, if loose { Local::PerUse } else { Local::Fixed(computed.lanes) });
-                if matches!(i.shape, Shape::Call { .. }) && i.flags.iter().any(|flag| flag == "noundef") {
+                let gives = matches!(i.shape, Shape::Call { .. }) && i.flags.iter().any(|flag| flag == "noundef");
+                if gives || is_defined(i) {
                     self.gives_no_undef(i, at)?;
                 }
             }
         }
         Ok(())
-    }
-
-    /// It is undefined where the result of an intrinsic is poison or `undef` that says that it is neither.
-    fn gives_no_undef(&mut self, i: &Instruction, at: usize) -> Terms<()> {
-        match (self.scalars(&i.ty)?.len(), &i.result) {
-            (1, Some(name)) => {
-                let result = Operand { ty: i.ty.clone(), text: name.clone() };
-                self.decides(&result, at).map(drop)
-            }
-            // Of what has several lanes the first version may say so in vain.
-            _ if self.choosing.is_first() => Ok(()),
-            _ => Err("an intrinsic that gives `noundef` lanes".into()),
-        }
-    }
-
-    fn returns(&mut self, value: Option<&Operand>, at: usize) -> Terms<()> {
-        self.returns.push(self.reached[at]);
-        if has(&self.version.definition.attributes, "noreturn") {
-            self.undefined(at, Expr::TRUE);
-        }
-        let Some(value) = value else { return Ok(()) };
-        let mut samples = self.samples(value, "returned")?;
-        let said = &self.version.definition.before;
-        for lane in samples.iter_mut().flatten() {
-            let broken = facts::broken(self.s, said, lane.bits);
-            lane.poison = self.s.or(&[lane.poison, broken]);
-        }
-        if said.iter().any(|word| word == "noundef") {
-            for lane in pairs(&samples) {
-                let differ = self.differ(&lane);
-                let bad = self.s.or(&[lane[0].poison, lane[1].poison, differ]);
-                self.undefined(at, bad);
-            }
-        }
-        self.returned_parameter(&samples, at);
-        let here = self.reached[at];
-        self.returned = Some(match self.returned.take() {
-            None => samples,
-            Some([first, second]) => {
-                [self.choose_lanes(here, &samples[0], &first), self.choose_lanes(here, &samples[1], &second)]
-            }
-        });
-        Ok(())
-    }
-
-    /// The second version may say that it gives what it was given.
-    fn returned_parameter(&mut self, samples: &Whole, at: usize) {
-        let (definition, given) = (self.version.definition, self.given);
-        for (parameter, leaves) in definition.parameters.iter().zip(&given.parameters) {
-            if self.choosing.is_first() || !has(&parameter.attributes, "returned") {
-                continue;
-            }
-            for (lane, leaf) in samples.iter().flat_map(|sample| sample.iter().zip(leaves)) {
-                let (same, defined) = (self.s.equal(lane.bits, leaf.value.bits), self.s.not(lane.poison));
-                let other = self.s.not(same);
-                let broken = self.s.and(&[defined, other]);
-                self.undefined(at, broken);
-            }
-        }
     }
 
     fn define(&mut self, i: &'a Instruction, local: Local) {

@@ -6,6 +6,8 @@ mod calls;
 mod conventions;
 mod lanes;
 mod objects;
+mod ordered;
+mod promoted;
 mod shared;
 
 use super::super::modules::Module;

@@ -72,7 +72,12 @@ fn goes_on(file: &File, instruction: &Instruction) -> bool {
             let says = |word: &str| attributes.iter().flatten().any(|attribute| attribute == word);
             !bundles && says("willreturn") && says("nounwind")
         }
-        Shape::Branch(..) | Shape::Switch(..) | Shape::Return(_) | Shape::Unreachable | Shape::Other => false,
+        Shape::Branch(..)
+        | Shape::Switch(..)
+        | Shape::Return(_)
+        | Shape::Unreachable
+        | Shape::Atomic(..)
+        | Shape::Other => false,
     }
 }
 

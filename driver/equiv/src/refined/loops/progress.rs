@@ -7,8 +7,8 @@
 use super::super::super::metadata::MUST_PROGRESS;
 use super::super::super::modules::Version;
 use super::super::Pair;
+use super::super::flow::Flow;
 use super::NotModelled;
-use super::flow::Flow;
 use crate::annotations::has;
 
 /// Why nothing is proved: the second version's loops promise more.

@@ -5,9 +5,9 @@
 //! phis, loads, calls), and what computes from them alone is computed anew: a definition that dominates a place holds
 //! there, and so does the condition of a branch one of whose arms does.
 
+use super::super::flow::Flow;
 use super::super::region::{Arrival, Region, State};
 use super::super::symexec::is_arithmetic;
-use super::flow::Flow;
 use crate::not_modelled::NotModelled;
 use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape, Template};
 use rewright_llvm::types::Type;
@@ -39,7 +39,7 @@ pub(super) struct Cut {
 /// The cuts of all loops.
 pub(super) fn cuts(flow: &Flow<'_>, at: CutAt) -> Vec<Cut> {
     let live = flow.live();
-    let cut = |one: super::flow::Loop| {
+    let cut = |one: super::super::flow::Loop| {
         let inside: Vec<usize> = flow.successors(one.header).filter(|to| one.blocks.contains(to)).collect();
         let leaves = flow.successors(one.header).any(|to| !one.blocks.contains(&to));
         let block = match (at, inside.as_slice()) {
@@ -307,36 +307,24 @@ impl Builder<'_> {
 
     /// An instruction of a block with the names that its operands have.
     fn copied(&self, i: &Instruction, node: usize, names: &Names) -> Instruction {
-        let of = |operand: &Operand| renamed(operand, names);
-        let all = |operands: &[Operand]| operands.iter().map(of).collect();
-        let to = |label: &String| {
+        let to = |label: &mut String| {
             let is = |next: &&usize| match &self.nodes[**next].place {
                 Place::Block(block, _) => self.flow.body.blocks[*block].label == *label,
                 Place::Arrival(cut) => self.flow.body.blocks[self.cuts[*cut].block].label == *label,
             };
-            self.nodes[node].succs.iter().find(is).map_or_else(|| label.clone(), |next| self.label(*next))
+            if let Some(next) = self.nodes[node].succs.iter().find(is) {
+                *label = self.label(*next);
+            }
         };
-        let shape = match i.shape.clone() {
-            Shape::Plain(operands) => Shape::Plain(all(&operands)),
-            Shape::Load(from, access) => Shape::Load(of(&from), access),
-            Shape::Store(value, address, access) => Shape::Store(of(&value), of(&address), access),
-            Shape::Offset { base, source, indices } => {
-                Shape::Offset { base: of(&base), source, indices: all(&indices) }
-            }
-            Shape::Call { callee, args, promises, in_memory, attributes, bundles } => {
-                Shape::Call { callee, args: all(&args), promises, in_memory, attributes, bundles }
-            }
-            Shape::Branch(condition, [yes, no]) => Shape::Branch(of(&condition), [to(&yes), to(&no)]),
-            Shape::Jump(label) => Shape::Jump(to(&label)),
-            Shape::Switch(value, default, cases) => {
-                let cases = cases.into_iter().map(|(case, label)| (case, to(&label))).collect();
-                Shape::Switch(of(&value), to(&default), cases)
-            }
-            Shape::Return(value) => Shape::Return(value.as_ref().map(of)),
-            same @ (Shape::Phi(_) | Shape::Alloca(_) | Shape::Other | Shape::Unreachable) => same,
-        };
-        let holes = i.template.holes.iter().map(|hole| names.get(hole).unwrap_or(hole).clone()).collect();
-        Instruction { shape, template: Template { holes, ..i.template.clone() }, ..i.clone() }
+        let mut copy = i.clone();
+        copy.replace(|name| names.get(name).cloned());
+        match &mut copy.shape {
+            Shape::Branch(_, labels) => labels.iter_mut().for_each(to),
+            Shape::Jump(label) => to(label),
+            Shape::Switch(_, default, cases) => cases.iter_mut().map(|(_, label)| label).chain([default]).for_each(to),
+            _ => {}
+        }
+        copy
     }
 }
 

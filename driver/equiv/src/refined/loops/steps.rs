@@ -1,8 +1,8 @@
 //! How loops count: where one version counts in steps that are a multiple of the other's, one of its iterations may be
 //! several of the other's.
 
+use super::super::flow::Flow;
 use super::CutVersion;
-use super::flow::Flow;
 use rewright_llvm::body::{Body, Shape};
 use std::collections::BTreeMap;
 

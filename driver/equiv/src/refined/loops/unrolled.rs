@@ -2,10 +2,10 @@
 //! end of what has been written out is a part of the question.
 
 use super::super::Pair;
+use super::super::flow::Flow;
 use super::super::region::Region;
 use super::super::symexec::{Choosing, Keys, Likeness, Start, behaviour};
 use super::super::{Decided, Inputs};
-use super::flow::Flow;
 use super::regions::{CutAt, RegionStart, cuts, region};
 use super::{Budget, Undecided};
 use crate::not_modelled::NotModelled;

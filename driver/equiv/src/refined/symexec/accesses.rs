@@ -3,11 +3,11 @@
 //! A pointer is its address and the object that it belongs to. Addresses are kept as sums: those that have terms in
 //! common are compared by the rest.
 
-use super::super::super::annotations::numbers;
 use super::super::facts;
 use super::super::lanes::{Place, places};
 use super::super::meaning::width;
-use super::annotated::promises;
+use super::super::strides::{Stride, stride};
+use super::annotated::{is_defined, promises};
 use super::bounds::Step;
 use super::{Access, Leaf, Local, Memory, SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::{Instruction, MemoryAccess as Said, Operand, Shape};
@@ -32,11 +32,6 @@ struct Accessed {
     padding: Vec<Address>,
 }
 
-/// What is read is no `undef`, and no poison.
-fn is_defined(i: &Instruction) -> bool {
-    i.metadata.iter().any(|(kind, _)| kind == "!noundef")
-}
-
 impl<'a> SymbolicExecutor<'a> {
     /// A pointer that lies further on.
     pub(super) fn offset(
@@ -56,20 +51,14 @@ impl<'a> SymbolicExecutor<'a> {
         let (mut ty, mut first) = (source.clone(), true);
         for index in indices {
             let constant = index.text.parse::<i64>().ok();
-            let resolved = self.layout.resolve(&ty)?.clone();
-            let is_field = !first && matches!(resolved, Type::Struct(..));
-            let (next, size) = match (&resolved, first) {
-                (_, true) => (ty.clone(), self.layout.size(&ty)?),
-                (Type::Array(_, element), _) => ((**element).clone(), self.layout.size(element)?),
-                (Type::Vector(_, element), _) => ((**element).clone(), self.layout.store_size(element)?),
-                (whole, false) => {
-                    let field = constant.and_then(|n| usize::try_from(n).ok()).ok_or_else(unknown)?;
-                    let (fields, offsets) = (self.layout.parts(whole)?, self.layout.offsets(whole)?);
-                    let element = fields.and_then(|fields| fields.get(field).cloned()).ok_or_else(unknown)?;
-                    let offset = *offsets.get(field).ok_or_else(unknown)?;
+            let (next, stride) = stride(&self.layout, &ty, first, constant).ok_or_else(unknown)?;
+            let size = match stride {
+                Stride::Each(size) => size,
+                Stride::Field(offset) => {
                     parts.push(self.s.bits(64, offset.into()));
                     steps.push(Step::Constant(offset as i64));
-                    (element, 0)
+                    (ty, first) = (next, false);
+                    continue;
                 }
             };
             if size > 0 {
@@ -95,7 +84,7 @@ impl<'a> SymbolicExecutor<'a> {
                         self.s.apply("bvmul", &[index, size], Sort::Bits(64))
                     }
                 });
-            } else if !is_field && constant != Some(0) {
+            } else if constant != Some(0) {
                 return Err(unknown().into());
             }
             (ty, first) = (next, false);
@@ -126,9 +115,6 @@ impl<'a> SymbolicExecutor<'a> {
         at: usize,
         writes: bool,
     ) -> Terms<Accessed> {
-        if !said.plain {
-            return Err(format!("a {} that is more than one", i.opcode).into());
-        }
         let (places, bytes) = (places(&self.layout, ty)?, self.layout.store_size(ty)?);
         let align = match said.align {
             0 => self.layout.alignment(ty)?,
@@ -206,21 +192,7 @@ impl<'a> SymbolicExecutor<'a> {
             [self.memory[0].bits, self.memory[0].poison_memory].map(|memory| self.read(memory, lane));
         let bits = self.s.resize(raw, lane.width);
         let mut poison = vec![self.s.nonzero(poison_memory), self.is_not_stored_so(raw, lane)];
-        for (kind, node) in &i.metadata {
-            poison.push(match kind.as_str() {
-                "!nonnull" => facts::broken(self.s, &["nonnull".to_string()], bits),
-                "!range" | "!align" => {
-                    let node =
-                        self.version.module.nodes.text(node).ok_or_else(|| format!("{kind} without its node"))?;
-                    let numbers = numbers(node).ok_or_else(|| format!("`{kind}` of {node}"))?;
-                    match kind.as_str() {
-                        "!align" => facts::misaligned(self.s, bits, numbers.first().map_or(1, |n| *n as u64)),
-                        _ => facts::outside(self.s, bits, &numbers).ok_or_else(|| format!("`!range` of {node}"))?,
-                    }
-                }
-                _ => Expr::FALSE,
-            });
-        }
+        poison.push(self.breaks_metadata(i, bits)?);
         let origin = if lane.ty == Type::Ptr { Some(self.read(self.memory[0].origins, lane)) } else { None };
         let mask = self.given.undefined.then(|| self.read(self.mask, lane));
         if let Some(mask) = mask {

@@ -1,18 +1,27 @@
 //! What attributes and metadata say at calls and accesses, and which of the second version's are in the first one.
 
 use super::super::super::annotations::table::{AnnotationTarget, Says, says};
-use super::super::super::annotations::{essence, has, implied, parts};
+use super::super::super::annotations::{essence, has, implied, numbers, parts};
 use super::super::super::modules::Version;
+use super::super::facts;
 use super::{SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::effects;
+use rewright_smt::Expr;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Metadata of which it is modelled what they say of a value.
+pub(in super::super) const MODELLED: [&str; 4] = ["!range", "!nonnull", "!noundef", "!align"];
+
 /// What an access's metadata promise, beside what is modelled of the value that is read.
-pub(super) fn promises(version: Version<'_>, i: &Instruction) -> Vec<String> {
-    const MODELLED: [&str; 4] = ["!range", "!nonnull", "!noundef", "!align"];
+pub(in super::super) fn promises(version: Version<'_>, i: &Instruction) -> Vec<String> {
     let all = attached(version, i);
     all.into_iter().filter(|a| !MODELLED.contains(&parts(a).0)).collect()
+}
+
+/// A value that is read is no `undef`, and no poison.
+pub(super) fn is_defined(i: &Instruction) -> bool {
+    i.metadata.iter().any(|(kind, _)| kind == "!noundef")
 }
 
 /// Metadata that say something, with their nodes written out.
@@ -147,6 +156,7 @@ pub(in super::super) fn allocated(i: &Instruction, function: &[String]) -> Optio
 }
 
 /// All that is said of a call: of itself, and of the function that it names.
+#[derive(Default)]
 pub(super) struct Said {
     function: Vec<String>,
     /// Of what it gives.
@@ -206,6 +216,27 @@ impl Said {
 }
 
 impl SymbolicExecutor<'_> {
+    /// When bits break what metadata promise of a value that is read: it is poison.
+    pub(super) fn breaks_metadata(&mut self, i: &Instruction, bits: Expr) -> Terms<Expr> {
+        let mut broken = vec![];
+        for (kind, node) in &i.metadata {
+            broken.push(match kind.as_str() {
+                "!nonnull" => facts::broken(self.s, &["nonnull".to_string()], bits),
+                "!range" | "!align" => {
+                    let node =
+                        self.version.module.nodes.text(node).ok_or_else(|| format!("{kind} without its node"))?;
+                    let numbers = numbers(node).ok_or_else(|| format!("`{kind}` of {node}"))?;
+                    match kind.as_str() {
+                        "!align" => facts::misaligned(self.s, bits, numbers.first().map_or(1, |n| *n as u64)),
+                        _ => facts::outside(self.s, bits, &numbers).ok_or_else(|| format!("`!range` of {node}"))?,
+                    }
+                }
+                _ => Expr::FALSE,
+            });
+        }
+        Ok(self.s.or(&broken))
+    }
+
     /// What is said of the arguments of an intrinsic that only computes.
     pub(super) fn arguments(&mut self, i: &Instruction, at: usize) -> Terms<()> {
         let Shape::Call { args, promises, .. } = &i.shape else { return Ok(()) };

@@ -22,6 +22,26 @@ use rewright_smt::{self as smt, Expr, Sort};
 /// Calls of a version: each is compared with each of the other one's.
 const MOST: usize = 60;
 
+/// Does what somebody may notice return?
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Returns {
+    Never,
+    /// It is undefined where it does.
+    Undefined,
+    /// It is undefined where it does not.
+    Surely,
+    Perhaps,
+}
+
+/// What somebody may notice.
+pub(super) struct Noticed {
+    pub(super) returns: Returns,
+    /// Memory may be another one behind it.
+    pub(super) writes: bool,
+    /// Memory may not be there any more behind it.
+    pub(super) frees: bool,
+}
+
 /// Is it an intrinsic that only computes? Which of these are known is said where they are computed.
 pub(in super::super) fn is_arithmetic(callee: Option<&str>) -> bool {
     const OTHERS: [&str; 6] = ["mem", "lifetime.", "va_", "stack", "trap", "objectsize"];
@@ -74,7 +94,8 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined(at, undefined);
         }
         if !pure {
-            self.happens(i, callee.unwrap_or_default(), effects, (name, time), at)?;
+            let event = self.event_of(i, callee.unwrap_or_default(), effects);
+            self.happens(event, (name, time), at)?;
         }
         match self.returned(i, args, &said)? {
             Some(same) => self.define(i, same),
@@ -116,21 +137,31 @@ impl<'a> SymbolicExecutor<'a> {
         Ok("what a pointer says".into())
     }
 
-    /// A call that somebody may notice.
-    fn happens(
-        &mut self,
-        i: &Instruction,
-        callee: &str,
-        effects: OpaqueEffects,
-        (name, time): (String, Expr),
-        at: usize,
-    ) -> Terms<()> {
+    /// What is noticed of a call.
+    fn event_of(&self, i: &Instruction, callee: &str, effects: OpaqueEffects) -> Noticed {
+        let attributes = effects::attributes(self.file(), Some(callee), own_attributes(i));
+        let says = |word: &str| attributes.iter().flatten().any(|a| a == word);
+        let no_unwinding = || says("nounwind") || has(&self.version.definition.attributes, "nounwind");
+        Noticed {
+            returns: match () {
+                () if callee == "@llvm.trap" => Returns::Never,
+                () if says("noreturn") => Returns::Undefined,
+                () if says("willreturn") && no_unwinding() => Returns::Surely,
+                () => Returns::Perhaps,
+            },
+            writes: effects == OpaqueEffects::Writes,
+            frees: !(says("nofree") && says("nosync")),
+        }
+    }
+
+    /// Something that somebody may notice: how what may be the same in the other version is named, and its number.
+    pub(super) fn happens(&mut self, event: Noticed, (name, time): (String, Expr), at: usize) -> Terms<()> {
         if self.events.len() == MOST {
             return Err("it has too many calls".into());
         }
         let reached = self.reached[at];
-        // What is in memory then nobody sees any more.
-        if callee != "@llvm.trap" {
+        // What is in memory where it ends nobody sees any more.
+        if event.returns != Returns::Never {
             let before = self.past[at].calls;
             self.events.push(Event { reached, trace: time, name, before, memory: self.memory });
         }
@@ -138,24 +169,26 @@ impl<'a> SymbolicExecutor<'a> {
         self.past[at].calls = self.s.apply("bvadd", &[self.past[at].calls, one], Sort::Bits(8));
         self.past[at].trace = time;
         self.trace = self.s.choose(reached, time, self.trace);
-        let attributes = effects::attributes(self.file(), Some(callee), own_attributes(i));
-        let says = |word: &str| attributes.iter().flatten().any(|a| a == word);
-        let returns = match callee {
-            "@llvm.trap" => Expr::FALSE,
-            _ => self.s.unknown("returns", &[time], Sort::Bool),
-        };
-        if says("noreturn") {
-            self.undefined(at, returns);
-            self.reached[at] = Expr::FALSE;
-        } else if says("willreturn") && (says("nounwind") || has(&self.version.definition.attributes, "nounwind")) {
-            let left = self.s.not(returns);
-            self.undefined(at, left);
-        } else {
-            self.reached[at] = self.s.and(&[reached, returns]);
-            self.assume_reached(at);
+        match event.returns {
+            Returns::Never => self.reached[at] = Expr::FALSE,
+            Returns::Undefined => {
+                let returns = self.returns_from(time);
+                self.undefined(at, returns);
+                self.reached[at] = Expr::FALSE;
+            }
+            Returns::Surely => {
+                let returns = self.returns_from(time);
+                let left = self.s.not(returns);
+                self.undefined(at, left);
+            }
+            Returns::Perhaps => {
+                let returns = self.returns_from(time);
+                self.reached[at] = self.s.and(&[reached, returns]);
+                self.assume_reached(at);
+            }
         }
-        if effects == OpaqueEffects::Writes {
-            if !(says("nofree") && says("nosync")) {
+        if event.writes {
+            if event.frees {
                 self.epoch = self.s.choose(reached, time, self.epoch);
             }
             for n in 0..2 {
@@ -169,6 +202,10 @@ impl<'a> SymbolicExecutor<'a> {
             self.mask = self.left_by("undef", self.mask, reached, time);
         }
         Ok(())
+    }
+
+    fn returns_from(&mut self, time: Expr) -> Expr {
+        self.s.unknown("returns", &[time], Sort::Bool)
     }
 
     /// What others leave in a chain beside that of bytes.
@@ -211,7 +248,15 @@ impl<'a> SymbolicExecutor<'a> {
     }
 
     /// What is said of it counts in the first version, and where that of the second one says more, in both.
-    fn result_lane(&mut self, ty: &Type, which: &str, said: &Said, time: Expr, at: usize, counts: bool) -> Terms<Leaf> {
+    pub(super) fn result_lane(
+        &mut self,
+        ty: &Type,
+        which: &str,
+        said: &Said,
+        time: Expr,
+        at: usize,
+        counts: bool,
+    ) -> Terms<Leaf> {
         let counts = counts || self.choosing.is_first();
         let bits = width(ty)?;
         let value = self.s.unknown(&format!("result{which} of {bits}"), &[time], Sort::Bits(bits));

@@ -219,10 +219,15 @@ impl<'a> SymbolicExecutor<'a> {
             return Err(unknown().into());
         }
         let broadcast = args.iter().skip(1).any(|arg| arg.len() == 1) && args[0].len() > 1;
-        if broadcast && !["ctlz.", "cttz.", "abs."].iter().any(|stem| name.starts_with(stem)) {
+        if broadcast && !["ctlz.", "cttz.", "abs.", "is.fpclass."].iter().any(|stem| name.starts_with(stem)) {
             return Err(unknown().into());
         }
-        self.by_lane(i, args, |operation, _| operation.intrinsic(name), from)
+        let is_class = name.starts_with("is.fpclass.");
+        let one = |operation: Operation<'_>, from: &Type| match is_class {
+            true => operation.of_class(from),
+            false => operation.intrinsic(name),
+        };
+        self.by_lane(i, args, one, from)
     }
 
     /// All lanes of a vector as one, in an order that does not matter.

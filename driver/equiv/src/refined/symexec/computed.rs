@@ -60,6 +60,10 @@ impl<'a> SymbolicExecutor<'a> {
                 {
                     lane.bits = self.widened(narrow, i.opcode == "sext", lane.bits.width())?;
                 }
+                for lane in &mut computed.lanes {
+                    let broken = self.breaks_metadata(i, lane.bits)?;
+                    lane.poison = self.s.or(&[lane.poison, broken]);
+                }
                 Ok(computed)
             }
             Shape::Call { callee: Some(callee), args, bundles: false, .. } if callee.starts_with("@llvm.") => {

@@ -145,7 +145,7 @@ impl<'a> SymbolicExecutor<'a> {
 }
 
 /// Are slots there from the entry to the end?
-pub(super) fn last(blocks: &[Block]) -> bool {
+pub(in super::super) fn last(blocks: &[Block]) -> bool {
     let ends = |i: &Instruction| matches!(&i.shape, Shape::Call { callee: Some(callee), .. } if callee.starts_with("@llvm.stackrestore"));
     !blocks.iter().flat_map(|block| &block.instructions).any(ends)
 }

@@ -123,3 +123,42 @@ fn a_call_gives_the_argument_that_it_returns() {
         assert_eq!(proved(&module("", given, "%q"), &module("returned", given, "%p")), expected, "{given}");
     }
 }
+
+/// Functions that call each other in a row, the last one at the end of the file, and one that calls the first.
+fn in_a_row(promises: &str, last: &str, caller: &str) -> String {
+    const MANY: usize = 20;
+    let link = |n: usize| {
+        let next = n + 1;
+        format!("define void @g{n}(ptr %p) {promises} {{\ncall void @g{next}(ptr %p)\nret void\n}}\n")
+    };
+    let links: String = (0..MANY).map(link).collect();
+    let end = format!("define void @g{MANY}(ptr %p) {promises} {{\n{last}\nret void\n}}\n");
+    format!("define i32 @f(ptr %p, i32 %y) {{\n{caller}\n}}\n{links}{end}")
+}
+
+#[test]
+fn promises_go_along_many_calls() {
+    let proves = |promises: &str, last: &str, [before, after]: [&str; 2]| {
+        let found = proved(&in_a_row("", last, before), &in_a_row(promises, last, after));
+        found.iter().any(|name| name == "@f")
+    };
+    let forwards = [
+        "store i32 7, ptr %p\ncall void @g0(ptr %p)\n%v = load i32, ptr %p\nret i32 %v",
+        "store i32 7, ptr %p\ncall void @g0(ptr %p)\nret i32 7",
+    ];
+    let hoists = [
+        "call void @g0(ptr %p)\n%d = udiv i32 7, %y\nret i32 %d",
+        "%d = udiv i32 7, %y\ncall void @g0(ptr %p)\nret i32 %d",
+    ];
+    let silent = "memory(none) nounwind nosync nofree";
+    let ends = format!("{silent} willreturn");
+    for (promises, last, caller, expected) in [
+        (silent, "", forwards, true),
+        (silent, "store i32 1, ptr %p", forwards, false),
+        (&ends, "", hoists, true),
+        (silent, "", hoists, false),
+        (&ends, "call void @g0(ptr %p)", hoists, false),
+    ] {
+        assert_eq!(proves(promises, last, caller), expected, "{promises}: {last}\n{}", caller[1]);
+    }
+}

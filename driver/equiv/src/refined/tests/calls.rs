@@ -87,3 +87,50 @@ fn what_a_block_copies_is_there_on_its_way_alone() {
     assert!(!proved(&copies(load), &copies(&chosen(0, 0x0101_0101))));
     assert!(!proved(&copies(load), &copies("ret i32 16843009")));
 }
+
+/// Bodies that call functions that only read, and whether the second one refines the first one.
+const READING: &[(&str, &str, bool)] = &[
+    ("%n = call i64 @length(ptr %p)\nret i32 %x", "ret i32 %x", true),
+    ("%n = call i64 @length(ptr %p)\n%m = add i64 %n, 1\nret i32 %x", "ret i32 %x", true),
+    ("ret i32 %x", "%n = call i64 @length(ptr %p)\nret i32 %x", false),
+    // One that is needed stays, and so does one that may not return, that may unwind or that writes.
+    (
+        "%n = call i64 @length(ptr %p)\n%m = call i64 @length(ptr %q)\n%r = trunc i64 %m to i32\nret i32 %r",
+        "%m = call i64 @length(ptr %q)\n%r = trunc i64 %m to i32\nret i32 %r",
+        true,
+    ),
+    (
+        "%n = call i64 @length(ptr %p)\n%m = call i64 @length(ptr %q)\n%r = trunc i64 %m to i32\nret i32 %r",
+        "%m = call i64 @length(ptr %p)\n%r = trunc i64 %m to i32\nret i32 %r",
+        false,
+    ),
+    ("%n = call i64 @length(ptr %p)\n%r = trunc i64 %n to i32\nret i32 %r", "ret i32 0", false),
+    (
+        "%n = call i64 @length(ptr %p)\n%z = icmp eq i64 %n, 0\nbr i1 %z, label %a, label %b\na:\nret i32 1\nb:\nret i32 2",
+        "ret i32 1",
+        false,
+    ),
+    ("%n = call i64 @length(ptr %p)\nstore i64 %n, ptr %q\nret i32 %x", "ret i32 %x", false),
+    ("%n = call i64 @waits(ptr %p)\nret i32 %x", "ret i32 %x", false),
+    ("%n = call i64 @throws(ptr %p)\nret i32 %x", "ret i32 %x", false),
+    ("%n = call i64 @writes(ptr %p)\nret i32 %x", "ret i32 %x", false),
+    (
+        "%n = call i64 @length(ptr %p)\nstore i32 1, ptr %q\n%m = call i64 @writes(ptr %p)\nret i32 %x",
+        "store i32 1, ptr %q\nret i32 %x",
+        false,
+    ),
+    // Nobody divides by what it gives.
+    ("%n = call i64 @length(ptr %p)\n%d = udiv i64 1, %n\nret i32 %x", "ret i32 %x", true),
+];
+
+#[test]
+fn calls_that_only_read_may_go() {
+    let declared = "declare i64 @length(ptr) memory(read) nounwind willreturn\n\
+        declare i64 @waits(ptr) memory(read) nounwind\ndeclare i64 @throws(ptr) memory(read) willreturn\n\
+        declare i64 @writes(ptr) nounwind willreturn\n";
+    for (before, after, holds) in READING {
+        let function = |body: &str| format!("{declared}define i32 @f(i32 %x, ptr %p, ptr %q) {{\n{body}\n}}\n");
+        let found = of_definitions(&function(before), &function(after));
+        assert_eq!(found.proved, *holds, "{before}\n{after}\n{found:?}");
+    }
+}

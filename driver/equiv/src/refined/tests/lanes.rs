@@ -147,3 +147,71 @@ fn structures_field_by_field() {
         assert_eq!(found.proved, *holds, "{before}\n{after}\n{found:?}");
     }
 }
+
+/// Classes of floats, and functions of libraries.
+const FLOATS: &[(&str, &str, bool)] = &[
+    ("%r = call i1 @llvm.is.fpclass.f64(double %d, i32 3)\nret i1 %r", "%r = fcmp uno double %d, 0.0\nret i1 %r", true),
+    (
+        "%r = call i1 @llvm.is.fpclass.f64(double %d, i32 1)\nret i1 %r",
+        "%r = fcmp uno double %d, 0.0\nret i1 %r",
+        false,
+    ),
+    (
+        "%r = call i1 @llvm.is.fpclass.f64(double %d, i32 516)\nret i1 %r",
+        "%a = call double @llvm.fabs.f64(double %d)\n%r = fcmp oeq double %a, 0x7FF0000000000000\nret i1 %r",
+        true,
+    ),
+    (
+        "%r = call i1 @llvm.is.fpclass.f64(double %d, i32 512)\nret i1 %r",
+        "%a = call double @llvm.fabs.f64(double %d)\n%r = fcmp oeq double %a, 0x7FF0000000000000\nret i1 %r",
+        false,
+    ),
+    (
+        "%r = call i1 @llvm.is.fpclass.f64(double %d, i32 96)\nret i1 %r",
+        "%r = fcmp oeq double %d, 0.0\nret i1 %r",
+        true,
+    ),
+    (
+        "%r = call i1 @llvm.is.fpclass.f64(double %d, i32 64)\nret i1 %r",
+        "%r = fcmp oeq double %d, 0.0\nret i1 %r",
+        false,
+    ),
+    ("%r = call i1 @llvm.is.fpclass.f64(double %d, i32 1023)\nret i1 %r", "ret i1 true", true),
+    ("%r = call i1 @llvm.is.fpclass.f64(double %d, i32 1007)\nret i1 %r", "ret i1 true", false),
+    (
+        "%r = call i1 @llvm.is.fpclass.f64(double %d, i32 60)\nret i1 %r",
+        "%b = bitcast double %d to i64\n%n = icmp slt i64 %b, 0\n%o = fcmp ord double %d, 0.0\n%r = and i1 %n, %o\nret i1 %r",
+        true,
+    ),
+    (
+        "%r = call i1 @llvm.is.fpclass.f64(double %d, i32 60)\nret i1 %r",
+        "%b = bitcast double %d to i64\n%r = icmp slt i64 %b, 0\nret i1 %r",
+        false,
+    ),
+    (
+        "%p = call double @llvm.pow.f64(double %d, double %e)\n%r = fcmp ogt double %p, 1.0\nret i1 %r",
+        "%p = call double @llvm.pow.f64(double %d, double %e)\n%r = fcmp olt double 1.0, %p\nret i1 %r",
+        true,
+    ),
+    (
+        "%p = call double @llvm.pow.f64(double %d, double %e)\n%r = fcmp ogt double %p, 1.0\nret i1 %r",
+        "%p = call double @llvm.pow.f64(double %e, double %d)\n%r = fcmp ogt double %p, 1.0\nret i1 %r",
+        false,
+    ),
+    (
+        "%p = call double @llvm.sin.f64(double %d)\n%r = fcmp ogt double %p, 1.0\nret i1 %r",
+        "%p = call double @llvm.cos.f64(double %d)\n%r = fcmp ogt double %p, 1.0\nret i1 %r",
+        false,
+    ),
+];
+
+#[test]
+fn classes_of_floats_and_functions_of_libraries() {
+    let declared = "declare i1 @llvm.is.fpclass.f64(double, i32)\ndeclare double @llvm.fabs.f64(double)\n\
+        declare double @llvm.pow.f64(double, double)\ndeclare double @llvm.sin.f64(double)\ndeclare double @llvm.cos.f64(double)\n";
+    for (before, after, holds) in FLOATS {
+        let function = |body: &str| format!("{declared}define i1 @f(double %d, double %e) {{\n{body}\n}}\n");
+        let found = of_definitions(&function(before), &function(after));
+        assert_eq!(found.proved, *holds, "{before}\n{after}\n{found:?}");
+    }
+}

@@ -50,6 +50,11 @@ impl<'a> Flow<'a> {
         Flow { body, order: order.iter().map(|at| *at as usize).collect(), graph, preds, tree, made }
     }
 
+    /// Blocks that can be reached, each before those that it dominates.
+    pub(super) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
     pub(super) fn successors(&self, at: usize) -> impl Iterator<Item = usize> {
         self.graph.succs[at].iter().map(|to| *to as usize)
     }

@@ -1,0 +1,99 @@
+//! Calls that only read memory, and of whose results nobody makes use: the first version may do without them where the
+//! second one does.
+//!
+//! Such a call returns and leaves everything as it was, so that what is left is the first version but for what is undefined in
+//! the call. Of the second version that says nothing: what is undefined there must stay.
+
+use super::super::annotations::has;
+use super::super::modules::Version;
+use super::symexec::is_arithmetic;
+use rewright_cfg_skeleton::ir::OpaqueEffects;
+use rewright_llvm::body::{Body, Instruction, Shape};
+use rewright_llvm::captures::holes;
+use rewright_llvm::effects;
+use rewright_llvm::types::Type;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The first version's body without such calls of functions that the second one calls less often by as many.
+pub(super) fn without_dead_calls(versions: [Version<'_>; 2], bodies: [&Body; 2]) -> Option<Body> {
+    let [first, second] = bodies.map(calls);
+    let used = used(versions[0], bodies[0]);
+    let is_used = |i: &Instruction| i.result.as_ref().is_some_and(|name| used.contains(name.as_str()));
+    let mut dead: BTreeMap<&str, usize> = BTreeMap::new();
+    for i in instructions(bodies[0]).filter(|i| !is_used(i)) {
+        if let Some(callee) = only_reads(versions[0], i) {
+            *dead.entry(callee).or_default() += 1;
+        }
+    }
+    dead.retain(|callee, n| first[callee] == second.get(callee).unwrap_or(&0) + *n);
+    if dead.is_empty() {
+        return None;
+    }
+    let mut body = bodies[0].clone();
+    for block in &mut body.blocks {
+        block.instructions.retain(|i| {
+            let goes = only_reads(versions[0], i).is_some_and(|callee| dead.contains_key(callee));
+            is_used(i) || !(goes || only_computes(i))
+        });
+    }
+    Some(body)
+}
+
+fn instructions(body: &Body) -> impl Iterator<Item = &Instruction> {
+    body.blocks.iter().flat_map(|block| &block.instructions)
+}
+
+/// How often a body calls each function.
+fn calls(body: &Body) -> FxHashMap<&str, usize> {
+    let mut found = FxHashMap::default();
+    for i in instructions(body) {
+        if let Shape::Call { callee: Some(callee), .. } = &i.shape {
+            *found.entry(callee.as_str()).or_default() += 1;
+        }
+    }
+    found
+}
+
+/// The function that is called, if all that a call does is to read memory.
+fn only_reads<'b>(version: Version<'_>, i: &'b Instruction) -> Option<&'b str> {
+    let Shape::Call { callee: Some(callee), attributes, bundles: false, .. } = &i.shape else { return None };
+    let said = effects::attributes(version.file(), Some(callee), attributes).concat();
+    let stays = has(&said, "nounwind") || has(&version.definition.attributes, "nounwind");
+    let returns = has(&said, "willreturn") && stays && !has(&said, "noreturn");
+    let reads = effects::of(version.file(), i) == OpaqueEffects::Observes;
+    (returns && reads && !callee.starts_with("@llvm.")).then_some(callee.as_str())
+}
+
+/// Does an instruction nothing but compute a value?
+fn only_computes(i: &Instruction) -> bool {
+    match &i.shape {
+        // A division may be undefined; that the first version need not be.
+        Shape::Plain(_) | Shape::Offset { .. } | Shape::Phi(_) => true,
+        Shape::Call { callee: Some(callee), bundles: false, .. } => {
+            is_arithmetic(Some(callee)) && callee != "@llvm.assume" && i.ty != Type::Void
+        }
+        _ => false,
+    }
+}
+
+/// Values that something else needs than what computes values that nobody needs.
+fn used<'b>(version: Version<'_>, body: &'b Body) -> BTreeSet<&'b str> {
+    let made: FxHashMap<&str, &Instruction> =
+        instructions(body).filter_map(|i| Some((i.result.as_deref()?, i))).collect();
+    let taken = |i: &'b Instruction| -> Vec<&'b str> {
+        match &i.shape {
+            Shape::Phi(values) => values.iter().map(|(value, _)| value.text.as_str()).collect(),
+            _ => holes(i).collect(),
+        }
+    };
+    let roots = instructions(body).filter(|i| !only_computes(i) && only_reads(version, i).is_none());
+    let mut todo: Vec<&str> = roots.flat_map(taken).collect();
+    let mut used = BTreeSet::new();
+    while let Some(name) = todo.pop() {
+        if used.insert(name) {
+            todo.extend(made.get(name).into_iter().flat_map(|i| taken(i)));
+        }
+    }
+    used
+}
