@@ -205,7 +205,10 @@ impl<'a> Comparison<'a> {
                 return self.refuted(&difference);
             }
         }
-        Evidence::nothing(reason + &at(lines))
+        match self.differing_late() {
+            Some(difference) => self.refuted(&difference),
+            None => Evidence::nothing(reason + &at(lines)),
+        }
     }
 
     /// The lines of two values, where they are known.

@@ -136,6 +136,14 @@ pub(crate) fn executes(pool: &Pool, nest: &Nest, sizes: &FxHashMap<Var, i128>, f
     !state.calls.is_empty() || touched.any(|(_, (cells, extents))| !cells.is_empty() || extents.iter().any(|e| *e > 0))
 }
 
+/// Whether a run comes to its end.
+pub(crate) fn returns(pool: &Pool, nest: &Nest, sizes: &FxHashMap<Var, i128>, runs: &Runs) -> bool {
+    let Runs { fuel, in_bounds, .. } = *runs;
+    let (indices, sizes) = (index_arguments(nest, pool), sizes.clone());
+    let input = Input { sizes, seed: 1, indices, fuel, in_bounds, backwards: false, one: None };
+    matches!(run(nest, pool, &input, None, false).end, End::Returned(_))
+}
+
 /// Runs both nests on samples and gives the first difference.
 pub(crate) fn find(
     pool: &Pool,

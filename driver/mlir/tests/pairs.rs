@@ -306,3 +306,20 @@ fn a_call_is_as_good_as_its_function() {
     let other = report(&file("1"), &file("2"));
     assert_eq!((other.counts.refuted, other.counts.unknown), (1, 1), "{other}");
 }
+
+/// No run of a few steps comes to the end of such loops.
+#[test]
+fn large_constant_bounds_are_run_to_their_end() {
+    let loops = |columns: u32| {
+        format!(
+            "affine.for %i = 0 to 600 {{ affine.for %j = 0 to {columns} {{
+               %x = affine.load %a[%i, %j] : memref<600x500xi32>
+               %y = arith.addi %x, %x : i32
+               affine.store %y, %a[%i, %j] : memref<600x500xi32>
+             }} }}"
+        )
+    };
+    let arguments = "%a: memref<600x500xi32>";
+    assert_eq!(outcome(arguments, &loops(500), &loops(500)), PROVED);
+    assert_eq!(outcome(arguments, &loops(500), &loops(499)), REFUTED);
+}

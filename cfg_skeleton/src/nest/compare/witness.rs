@@ -2,7 +2,7 @@
 
 use super::super::assumption::allowed;
 use super::super::certificate::Case;
-use super::super::difference::{Difference, Runs, executes, find};
+use super::super::difference::{Difference, Runs, executes, find, returns};
 use super::super::sizes::{self, Bounds};
 use super::super::{Line, Nest, Size, ValueId, Var};
 use super::{Asked, Comparison, Shown};
@@ -14,6 +14,9 @@ const SMALL: std::ops::RangeInclusive<i128> = 0..=8;
 
 /// Steps of a short run.
 const SHORT: u64 = 10_000;
+
+/// Steps of a long run.
+const LONG: u64 = 20_000_000;
 
 /// Factors that a pattern is looked for with.
 const FACTORS: std::ops::RangeInclusive<i128> = 2..=6;
@@ -162,6 +165,18 @@ impl Comparison<'_> {
     pub(super) fn differing_soon(&self) -> Option<Difference> {
         let runs = Runs { fuel: self.options.fuel.min(SHORT), ..self.runs(1) };
         let samples = self.samples(self.options.rounds, false);
+        find(self.pool, [self.before, self.after], &samples, &|_| true, &runs)
+    }
+
+    /// What a long run on small sizes shows, where the first version comes to its end in no other one: its loops have large
+    /// constant bounds.
+    pub(super) fn differing_late(&self) -> Option<Difference> {
+        let mut samples = self.samples(0, false);
+        samples.sort_by_key(|sizes| sizes.values().sum::<i128>());
+        samples.truncate(3);
+        let is_short = samples.iter().any(|sizes| returns(self.pool, self.before, sizes, &self.runs(1)));
+        samples.truncate(usize::from(!is_short));
+        let runs = Runs { fuel: self.options.fuel.max(LONG), ..self.runs(1) };
         find(self.pool, [self.before, self.after], &samples, &|_| true, &runs)
     }
 
