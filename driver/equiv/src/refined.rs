@@ -7,7 +7,7 @@
 //! leaves the second version is computed twice, and the first one must give both.
 //!
 //! In scope: functions on integers to 128 bits, halves, floats, doubles and pointers, and on what is made of these
-//! ([`lanes`]); loops by induction ([`loops`]). Stack slots that are values are no memory ([`promoted`]). A version may
+//! ([`lanes`]); loops by induction ([`loops`]). Stack slots that are values are no memory ([`promoted`](mod@promoted)). A version may
 //! access its own stack slots, read global variables, and access what the first one accesses by a pointer to the same
 //! object, and only while that is sure not to be freed. Volatile and atomic accesses are those of the first version, in its
 //! order. Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything that
