@@ -340,6 +340,20 @@ impl Nest {
         })
     }
 
+    /// Does the function give back an array of its own? Its cells are seen from outside, and are not compared.
+    #[must_use]
+    pub fn gives_back_own_array(&self, pool: &Pool) -> bool {
+        let mut rest = self.results.clone();
+        while let Some(value) = rest.pop() {
+            match pool.get(value) {
+                Value::Array(array) if self.array(*array).kind == ArrayKind::Local => return true,
+                Value::Op(op) => rest.extend(&op.operands),
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// The array's description.
     #[must_use]
     pub fn array(&self, id: ArrayId) -> &Array {

@@ -141,6 +141,9 @@ impl<'a> Comparison<'a> {
     }
 
     fn evidence(&mut self) -> Evidence {
+        if [self.before, self.after].iter().any(|nest| nest.gives_back_own_array(self.pool)) {
+            return Evidence::nothing("an array of its own is given back, and its cells are not compared");
+        }
         if !self.is_certifying && self.same(self.before, self.after, &mut Asked::none()).is_ok() {
             return self.proved(Tier::Sequence);
         }

@@ -1,5 +1,5 @@
 //! Values that may be undefined: what promises, shifts and conversions may give, what is read from an array of the
-//! function's own, and what is read where such values are written. To branch on one is undefined behaviour, to select by
+//! function's own, what is read where such values are written, what calls give, and what is read where there are calls. To branch on one is undefined behaviour, to select by
 //! it is not.
 
 use super::value::{Pool, Value, ValueId, may_be_poison};
@@ -14,6 +14,8 @@ pub struct Undefined {
     binds: FxHashMap<Var, ValueId>,
     stores: Vec<(ArrayId, ValueId)>,
     has_branches: bool,
+    /// What is called may give undefined values, and write them.
+    has_calls: bool,
 }
 
 impl Undefined {
@@ -26,7 +28,8 @@ impl Undefined {
             return found;
         }
         let all = (0..).map(ArrayId).zip(&nest.arrays);
-        found.arrays = all.filter(|(_, array)| array.kind == ArrayKind::Local).map(|(id, _)| id).collect();
+        let is_undefined = |array: &super::Array| found.has_calls || array.kind == ArrayKind::Local;
+        found.arrays = all.filter(|(_, array)| is_undefined(array)).map(|(id, _)| id).collect();
         loop {
             let before = found.arrays.len();
             let mut defined = FxHashSet::default();
@@ -53,7 +56,8 @@ impl Undefined {
                     self.collect(&x.then);
                     self.collect(&x.otherwise);
                 }
-                Item::Alloc(..) | Item::Event(_) | Item::Trap(..) => {}
+                Item::Event(_) => self.has_calls = true,
+                Item::Alloc(..) | Item::Trap(..) => {}
             }
         }
     }
@@ -73,6 +77,7 @@ impl Undefined {
             }
             match pool.get(value) {
                 Value::Op(op) if may_be_poison(pool, op) => return true,
+                Value::Result(..) => return true,
                 Value::Op(op) => rest.extend(&op.operands),
                 Value::Load(load) if self.loads.get(load).is_none_or(|array| self.arrays.contains(array)) => {
                     return true;

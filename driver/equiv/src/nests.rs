@@ -97,6 +97,9 @@ impl Checker {
         if certificate.cases.is_empty() {
             return Err(Rejected::Step("it has no case".into()));
         }
+        if [before, after].iter().any(|nest| nest.gives_back_own_array(pool)) {
+            return Err(Rejected::Step("an array of its own is given back".into()));
+        }
         oracle.begin();
         certificate.cases.iter().try_for_each(|case| self.case((certificate, case), (before, after), pool, oracle))
     }

@@ -155,7 +155,7 @@ fn branches_on_data(items: &[Item]) -> bool {
 
 /// What proofs of nests of our IR rest on.
 fn assumptions() -> Vec<String> {
-    vec!["where an operation on floats gives a NaN, its sign and payload do not matter".to_string()]
+    vec!["the sign and the payload of a NaN do not matter, nor what is made of them".to_string()]
 }
 
 /// Two versions as nests.

@@ -17,7 +17,7 @@ use rewright_cfg_skeleton::nest::{
     Affine, Array, ArrayId, ArrayKind, Bind, Conjunction, Decider, Event, Item, LoadId, Names, Nest, Origin, Pool,
     Size, ValueId, Var,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use types::Memref;
 use views::View;
 
@@ -89,6 +89,8 @@ pub(crate) fn import(
         decider: Decider::new(STEPS),
         may_hold_poison: choices::may_hold_poison(body),
         choices: FxHashMap::default(),
+        passed: FxHashSet::default(),
+        automatic: FxHashSet::default(),
     };
     importer.arguments(body, function.line)?;
     let mut items = vec![];
@@ -128,6 +130,10 @@ struct Importer<'a> {
     may_hold_poison: bool,
     /// Variables that are one of several values.
     choices: FxHashMap<Var, Vec<Case>>,
+    /// Arrays that calls are given.
+    passed: FxHashSet<ArrayId>,
+    /// Arrays that end with the function.
+    automatic: FxHashSet<ArrayId>,
 }
 
 impl Importer<'_> {
@@ -226,7 +232,10 @@ impl Importer<'_> {
         match self.meaning(op, name)? {
             Meaning::Scalar(value, _) => Ok(value),
             Meaning::Index(affine) => Ok(self.pool.add(Value::Index(affine))),
-            Meaning::Array(array) => Ok(self.pool.add(Value::Array(array))),
+            Meaning::Array(array) => {
+                self.passed.insert(array);
+                Ok(self.pool.add(Value::Array(array)))
+            }
             Meaning::View(_) => Err(op.unsupported(format!("`{name}` is a view of an array and passed on"))),
             Meaning::Gone(line) => Err(op.unsupported(format!("the array was deallocated at line {line}"))),
             Meaning::Least(all) => Ok(self.extremum(all, "arith.minsi")),

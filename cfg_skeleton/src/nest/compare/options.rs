@@ -48,6 +48,6 @@ pub fn assumptions(in_bounds: bool, may_alias: &[(String, String)], index_bits: 
         None => "arithmetic on `index` does not overflow".into(),
         Some(bits) => format!("`index` has at least {bits} bits, and sizes fit {bits} bits"),
     });
-    assumptions.push("where an operation on floats gives a NaN, its sign and payload do not matter".into());
+    assumptions.push("the sign and the payload of a NaN do not matter, nor what is made of them".into());
     assumptions
 }

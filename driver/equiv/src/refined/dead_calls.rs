@@ -6,7 +6,6 @@
 
 use super::super::annotations::has;
 use super::super::modules::Version;
-use super::symexec::is_arithmetic;
 use rewright_cfg_skeleton::ir::OpaqueEffects;
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::captures::holes;
@@ -62,7 +61,11 @@ fn only_reads<'b>(version: Version<'_>, i: &'b Instruction) -> Option<&'b str> {
     let stays = has(&said, "nounwind") || has(&version.definition.attributes, "nounwind");
     let returns = has(&said, "willreturn") && stays && !has(&said, "noreturn");
     let reads = effects::of(version.file(), i) == OpaqueEffects::Observes;
-    (returns && reads && !callee.starts_with("@llvm.")).then_some(callee.as_str())
+    // Memory that only the callee knows counts, too: what is written there is seen by its next call.
+    let writes = said
+        .iter()
+        .any(|said| said.starts_with("inaccessiblemem") || said.starts_with("memory(") && said.contains("write"));
+    (returns && reads && !writes && !callee.starts_with("@llvm.")).then_some(callee.as_str())
 }
 
 /// Does an instruction nothing but compute a value?
@@ -70,9 +73,6 @@ fn only_computes(i: &Instruction) -> bool {
     match &i.shape {
         // A division may be undefined; that the first version need not be.
         Shape::Plain(_) | Shape::Offset { .. } | Shape::Phi(_) => true,
-        Shape::Call { callee: Some(callee), bundles: false, .. } => {
-            is_arithmetic(Some(callee)) && callee != "@llvm.assume" && i.ty != Type::Void
-        }
         _ => false,
     }
 }

@@ -28,6 +28,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn load(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        Self::is_without(op, "alignment")?;
         let view = self.view(op, 0)?;
         let (array, subscripts) = (view.array, self.subscripts(op, &view, 1, items)?);
         let element = self.nest.array(array).element.clone();
@@ -49,6 +50,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn store(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        Self::is_without(op, "alignment")?;
         let name = op.operands.first().ok_or_else(|| op.unsupported("no operands"))?;
         let value = self.value(op, name)?;
         let view = self.view(op, 1)?;
@@ -77,21 +79,44 @@ impl Importer<'_> {
         let name = op.results.first().cloned().unwrap_or_default();
         let array = self.add_array(Array { name, kind: ArrayKind::Local, element, shape: extents });
         items.push(Item::Alloc(array, op.line));
+        if op.name == "memref.alloca" {
+            self.automatic.insert(array);
+        }
         self.define_result(op, Meaning::Array(array))
     }
 
-    /// Later uses are errors. What is allocated outside of this region may be used again in another iteration.
+    /// Later uses are errors, also of views. What is allocated outside of this region may be used again in another iteration, and
+    /// what a call has been given by whoever has it.
     pub(super) fn dealloc(&mut self, op: &Op) -> Imported<()> {
         let array = self.array(op, 0)?;
         if self.nest.array(array).kind != ArrayKind::Local {
             return Err(op.unsupported("an array of the caller is deallocated"));
         }
-        let name = &op.operands[0];
-        match self.scopes.last_mut().and_then(|scope| scope.get_mut(name)) {
-            Some(meaning) => *meaning = Meaning::Gone(op.line),
-            None => return Err(op.unsupported("an array from outside of the region is deallocated")),
+        if self.automatic.contains(&array) {
+            return Err(op.unsupported("an array that ends with the function is deallocated"));
         }
+        if self.passed.contains(&array) {
+            return Err(op.unsupported("an array that a call has been given is deallocated"));
+        }
+        let is_part = |meaning: &Meaning| match meaning {
+            Meaning::Array(other) => *other == array,
+            Meaning::View(view) => view.array == array,
+            _ => false,
+        };
+        let Some((scope, outer)) = self.scopes.split_last_mut() else { return Ok(()) };
+        if outer.iter().flat_map(|scope| scope.values()).any(is_part) {
+            return Err(op.unsupported("an array from outside of the region is deallocated"));
+        }
+        scope.values_mut().filter(|meaning| is_part(meaning)).for_each(|meaning| *meaning = Meaning::Gone(op.line));
         Ok(())
+    }
+
+    /// Of what MLIR knows of accesses and loops, this attribute says something that is not understood here.
+    pub(super) fn is_without(op: &Op, attribute: &str) -> Imported<()> {
+        match op.attribute(attribute) {
+            Some(_) => Err(op.unsupported(format!("attribute `{attribute}`"))),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn dim(&mut self, op: &Op) -> Imported<()> {

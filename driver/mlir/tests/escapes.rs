@@ -1,0 +1,108 @@
+//! What is seen of arrays of the function's own, and of what calls give: none of these second versions is proved.
+
+use rewright_cfg_skeleton::verdict::Kind;
+use rewright_mlir::{Options, validate};
+
+/// Is the first function of the second file known to be as good as that of the first one?
+fn is_proved(before: &str, after: &str) -> bool {
+    validate(before, after, &Options::default())
+        .functions
+        .iter()
+        .any(|f| f.function == "f" && f.verdict == Kind::Proved)
+}
+
+#[test]
+fn an_array_that_is_given_back_is_seen() {
+    let filled = |size: &str, first: u32, value: &str, alloc: &str| {
+        format!(
+            "func.func @f(%n: index, %x: i32, %y: i32) -> memref<?xi32> {{
+               %three = arith.constant 3 : index
+               %t = memref.{alloc}({size}) : memref<?xi32>
+               affine.for %i = {first} to %n {{ affine.store {value}, %t[%i] : memref<?xi32> }}
+               return %t : memref<?xi32>
+             }}"
+        )
+    };
+    let right = filled("%n", 0, "%x", "alloc");
+    for wrong in [
+        filled("%n", 0, "%y", "alloc"),
+        filled("%n", 1, "%x", "alloc"),
+        filled("%three", 0, "%x", "alloc"),
+        filled("%n", 0, "%x", "alloca"),
+    ] {
+        assert!(!is_proved(&right, &wrong), "{wrong}");
+    }
+}
+
+#[test]
+fn what_calls_give_and_write_may_be_undefined() {
+    let external = "func.func private @g(i32) -> i1\nfunc.func private @h(memref<?xi1>)\n";
+    let function = |condition: &str, branches_first: bool| {
+        let [outer, inner] = ["affine.for %i = 0 to %n {", "scf.if %c {"];
+        let [outer, inner] = if branches_first { [inner, outer] } else { [outer, inner] };
+        format!(
+            "{external}func.func @f(%n: index, %b: memref<?xi32>, %t: memref<?xi1>, %s: i32) {{
+               %z = arith.constant 0 : index
+               {condition}
+               {outer}
+                 {inner} affine.store %s, %b[%i] : memref<?xi32> }}
+               }}
+               return
+             }}"
+        )
+    };
+    for condition in [
+        "%c = func.call @g(%s) : (i32) -> i1",
+        "func.call @h(%t) : (memref<?xi1>) -> ()\n%c = memref.load %t[%z] : memref<?xi1>",
+    ] {
+        assert!(!is_proved(&function(condition, false), &function(condition, true)), "{condition}");
+    }
+}
+
+#[test]
+fn an_array_ends_with_all_its_views_and_where_nobody_else_has_it() {
+    let function = |body: &str| {
+        format!(
+            "func.func private @g(memref<4xi32>)\nfunc.func private @h()\n\
+             func.func @f(%b: memref<4xi32>, %x: i32) {{\n%z = arith.constant 0 : index\n{body}\nreturn\n}}"
+        )
+    };
+    let alloc = "%t = memref.alloc() : memref<4xi32>";
+    let view = "%s = memref.subview %t[0] [2] [1] : memref<4xi32> to memref<2xi32>";
+    let cast = "%s = memref.cast %t : memref<4xi32> to memref<?xi32>";
+    let [put, get] = [
+        "memref.store %x, %s[%z] : memref<2xi32>",
+        "%v = memref.load %s[%z] : memref<2xi32>\nmemref.store %v, %b[%z] : memref<4xi32>",
+    ];
+    let free = "memref.dealloc %t : memref<4xi32>";
+    let [passed, other] = ["func.call @g(%t) : (memref<4xi32>) -> ()", "func.call @h() : () -> ()"];
+    for (before, after) in [
+        (&[alloc, view, put, get, free][..], &[alloc, view, put, free, get][..]),
+        (&[alloc, cast, free], &[alloc, cast, free, "memref.store %x, %s[%z] : memref<?xi32>"]),
+        (&[alloc, passed, other, free], &[alloc, passed, free, other]),
+        (&[alloc, passed], &[alloc, passed, free]),
+        (&[], &["%t = memref.alloca() : memref<4xi32>", free]),
+    ] {
+        let [before, after] = [before, after].map(|lines| function(&lines.join("\n")));
+        assert!(!is_proved(&before, &after), "{before}{after}");
+    }
+}
+
+#[test]
+fn attributes_of_accesses_and_loops_are_understood_or_refused() {
+    let function = |body: &str| format!("func.func @f(%b: memref<4xi32>, %x: i32, %n: index) {{\n{body}\nreturn\n}}");
+    let constants = "%z = arith.constant 0 : index\n%o = arith.constant 1 : index";
+    let looping = |attributes: &str| {
+        let body = "memref.store %x, %b[%z] : memref<4xi32>\n\"scf.yield\"() : () -> ()";
+        let ty = "(index, index, index) -> ()";
+        function(&format!(
+            "{constants}\n\"scf.for\"(%n, %o, %o) {attributes} ({{\n^bb0(%i: index):\n{body}\n}}) : {ty}"
+        ))
+    };
+    assert!(is_proved(&looping(""), &looping("")));
+    assert!(!is_proved(&looping(""), &looping("<{unsignedCmp}>")));
+    let storing =
+        |attributes: &str| function(&format!("{constants}\nmemref.store %x, %b[%z] {attributes} : memref<4xi32>"));
+    assert!(is_proved(&storing(""), &storing("{user.note = 1}")));
+    assert!(!is_proved(&storing(""), &storing("{alignment = 64 : i64}")));
+}
