@@ -10,7 +10,6 @@ use rewright_cfg_skeleton::ir::OpaqueEffects;
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::captures::holes;
 use rewright_llvm::effects;
-use rewright_llvm::types::Type;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 

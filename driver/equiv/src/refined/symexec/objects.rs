@@ -37,9 +37,9 @@ impl<'a> SymbolicExecutor<'a> {
             0 => self.layout.alignment(&slot.ty)?,
             align => align,
         };
-        let shape = size.map_or("unknown".to_string(), |size| size.to_string());
+        let size = size.ok_or("a stack slot of unknown size")?;
         let escapes = self.escaping.contains(i.result.as_deref().unwrap_or_default());
-        let alike = format!("{} of {shape} by {align}", if escapes { "known slot" } else { "slot" });
+        let alike = format!("{} of {size} by {align}", if escapes { "known slot" } else { "slot" });
         let n = self.alike.entry(alike.clone()).or_default();
         *n += 1;
         let name = format!("{alike}, {n}");
@@ -47,7 +47,7 @@ impl<'a> SymbolicExecutor<'a> {
         let number = self.slot_number(&name);
         let origin = self.s.bits(64, SLOTS + number);
         self.slots.push(bits);
-        if let (Some(size), true) = (size, self.lasting_slots) {
+        if self.lasting_slots {
             if !escapes {
                 self.s.keep_private(bits);
             }
