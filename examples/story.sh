@@ -5,11 +5,11 @@
 # afterwards. `allow` is what the story's packs may call: `library` adds to it, and it goes to whatever calls.
 set -euo pipefail
 cd "$(dirname "$0")"
+source ../../scripts/part.sh
 rewright=${REWRIGHT:-}
 if [ -z "$rewright" ]; then
     cargo build --quiet --manifest-path ../../Cargo.toml --bin rewright
-    rewright="$(cargo metadata --quiet --manifest-path ../../Cargo.toml --format-version 1 --no-deps |
-        sed -E 's/.*"target_directory":"([^"]*)".*/\1/')/debug/rewright"
+    rewright=$(debug_program ../../Cargo.toml)
 fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -12,8 +12,7 @@ part "format" cargo fmt --all --check
 part "lints" cargo clippy --workspace --all-targets --quiet -- -D warnings
 part "build of the tests" cargo nextest run --workspace --no-run
 # The program as the tests have it: built alone, with other features of its dependencies, it would be built again.
-REWRIGHT="$(cargo metadata --quiet --format-version 1 --no-deps |
-    sed -E 's/.*"target_directory":"([^"]*)".*/\1/')/debug/rewright"
+REWRIGHT=$(debug_program Cargo.toml)
 export REWRIGHT
 rewright() { "$REWRIGHT" "$@"; }
 part "tests" cargo nextest run --workspace

@@ -110,7 +110,7 @@ impl Flattener<'_> {
         Ok(())
     }
 
-    /// What is left in cells by the last items of an arm.
+    /// The values of the last stores to cells at the end of an arm.
     fn given_by(&self, arm: &[Item]) -> FxHashMap<ArrayId, ValueId> {
         let stores = arm.iter().rev().map_while(|item| if let Item::Store(x) = item { Some(x) } else { None });
         let cells = stores.filter(|x| self.flat.nest.array(x.array).kind == ArrayKind::Cell);

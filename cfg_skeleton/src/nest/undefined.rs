@@ -14,7 +14,7 @@ pub struct Undefined {
     binds: FxHashMap<Var, ValueId>,
     stores: Vec<(ArrayId, ValueId)>,
     has_branches: bool,
-    /// What is called may give undefined values, and write them.
+    /// The nest has calls, which may return undefined values and write them to memory.
     has_calls: bool,
 }
 

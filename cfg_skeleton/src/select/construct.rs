@@ -186,7 +186,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// What may be executed at the site of a write that stays.
+    /// Adds the alternatives for the site of a write that is not dropped.
     fn write(&mut self, site: SiteId, keys: &CheckIdentities, unavailable: &BTreeSet<OpId>) {
         let StatementKind::Write { region, .. } = &self.given.skeleton.statement(site).kind else { return };
         let (skeleton, view) = (self.given.skeleton, self.given.view);

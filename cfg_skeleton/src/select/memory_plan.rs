@@ -98,7 +98,7 @@ impl Plan {
     }
 }
 
-/// What is given of a plan.
+/// The constraints under which a plan is made.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     /// By site: writes that are executed.

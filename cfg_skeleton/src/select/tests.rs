@@ -108,6 +108,17 @@ impl<'u> Case<'u> {
     }
 
     /// Selects, which validates, and elaborates; all methods must manage.
+    /// What there is to choose from where any write may go, and none takes the place of others.
+    fn choices<'a>(
+        &'a self,
+        options: &'a Options,
+        tree: &'a SegmentTree<'a>,
+        keys: &mut CheckIdentities<'a>,
+    ) -> Choices<'a> {
+        let mut kept = vec![false; self.skeleton.statements.len()];
+        choices(self.saturated(), options, tree, keys, &mut kept, &BTreeSet::new())
+    }
+
     fn select(&self, method: Method) -> Selection {
         self.select_with(&self.options(method))
     }

@@ -170,6 +170,11 @@ impl MemoryEffects {
         }
     }
 
+    /// Is any memory written?
+    pub fn writes(self) -> bool {
+        [self.arguments, self.inaccessible, self.others].iter().any(|accesses| accesses.writes)
+    }
+
     /// Are these no more than those?
     pub fn within(self, most: MemoryEffects) -> bool {
         self.arguments.within(most.arguments)

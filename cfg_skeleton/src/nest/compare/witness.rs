@@ -168,8 +168,8 @@ impl Comparison<'_> {
         find(self.pool, [self.before, self.after], &samples, &|_| true, &runs)
     }
 
-    /// What a long run on small sizes shows, where the first version comes to its end in no other one: its loops have large
-    /// constant bounds.
+    /// Runs both versions once with many more steps, if the first one returns in no ordinary run: its loops have large constant
+    /// bounds.
     pub(super) fn differing_late(&self) -> Option<Difference> {
         let mut samples = self.samples(0, false);
         samples.sort_by_key(|sizes| sizes.values().sum::<i128>());

@@ -1,5 +1,5 @@
-//! What a write that is not executed needs of those behind it: the planned state is right again on every path, before
-//! anything observes the region, and its check is made by what is executed next.
+//! Looks ahead from a write that might be dropped: later writes must restore the original state on every path before
+//! anything observes the region, and the next thing executed must make the dropped write's check.
 
 use super::{Planner, StatementPlan};
 use crate::egraph::{ClassId, Head, InputId, Node};

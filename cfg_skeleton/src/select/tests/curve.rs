@@ -160,14 +160,7 @@ fn row(u: &Universe, blocks: usize, nodes: usize, share: usize) -> String {
     };
     let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg);
     let mut keys = check_identity::CheckIdentities::new(&case.skeleton, &case.view, u);
-    let choices = choices(
-        case.saturated(),
-        &options,
-        &tree,
-        &mut keys,
-        &mut vec![false; case.skeleton.statements.len()],
-        &BTreeSet::new(),
-    );
+    let choices = case.choices(&options, &tree, &mut keys);
     let graph = naive(&choices);
     let variables = graph.node_count();
     let theirs = if variables > MOST {
@@ -201,14 +194,7 @@ fn the_naive_model_has_the_same_optimum() {
         let options = Options::default();
         let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg);
         let mut keys = check_identity::CheckIdentities::new(&case.skeleton, &case.view, &u);
-        let choices = choices(
-            case.saturated(),
-            &options,
-            &tree,
-            &mut keys,
-            &mut vec![false; case.skeleton.statements.len()],
-            &BTreeSet::new(),
-        );
+        let choices = case.choices(&options, &tree, &mut keys);
         let graph = naive(&choices);
         let found = extract(&graph, Method::Ilp, &Limits::default(), None).expect("a choice");
         assert_eq!((found.status, ilp.status), (Status::Optimal, Status::Optimal));

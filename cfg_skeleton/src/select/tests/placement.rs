@@ -54,14 +54,7 @@ fn changes_leave_the_uses_that_are_found_anew() {
         let options = case.options(Method::Greedy);
         let tree = SegmentTree::new(&case.skeleton, &case.cfg);
         let mut keys = CheckIdentities::new(&case.skeleton, &case.view, &u);
-        let choices = choices(
-            case.saturated(),
-            &options,
-            &tree,
-            &mut keys,
-            &mut vec![false; case.skeleton.statements.len()],
-            &BTreeSet::new(),
-        );
+        let choices = case.choices(&options, &tree, &mut keys);
         let mut state = PassState::new(&choices, &options);
         if greedy::Greedy.run(&mut state).is_err() {
             continue;

@@ -9,7 +9,7 @@ use super::super::modules::Version;
 use rewright_cfg_skeleton::ir::OpaqueEffects;
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::captures::holes;
-use rewright_llvm::effects;
+use rewright_llvm::effects::{self, MemoryEffects};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,20 +60,15 @@ fn only_reads<'b>(version: Version<'_>, i: &'b Instruction) -> Option<&'b str> {
     let stays = has(&said, "nounwind") || has(&version.definition.attributes, "nounwind");
     let returns = has(&said, "willreturn") && stays && !has(&said, "noreturn");
     let reads = effects::of(version.file(), i) == OpaqueEffects::Observes;
-    // Memory that only the callee knows counts, too: what is written there is seen by its next call.
-    let writes = said
-        .iter()
-        .any(|said| said.starts_with("inaccessiblemem") || said.starts_with("memory(") && said.contains("write"));
+    // Memory that the module does not see counts, too: the callee's next call reads what this one writes.
+    let writes = MemoryEffects::of(said.iter().map(String::as_str)).is_none_or(MemoryEffects::writes);
     (returns && reads && !writes && !callee.starts_with("@llvm.")).then_some(callee.as_str())
 }
 
 /// Does an instruction nothing but compute a value?
 fn only_computes(i: &Instruction) -> bool {
-    match &i.shape {
-        // A division may be undefined; that the first version need not be.
-        Shape::Plain(_) | Shape::Offset { .. } | Shape::Phi(_) => true,
-        _ => false,
-    }
+    // A division may be undefined; that the first version need not be.
+    matches!(i.shape, Shape::Plain(_) | Shape::Offset { .. } | Shape::Phi(_))
 }
 
 /// Values that something else needs than what computes values that nobody needs.

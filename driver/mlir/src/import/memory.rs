@@ -111,7 +111,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Of what MLIR knows of accesses and loops, this attribute says something that is not understood here.
+    /// Refuses an operation with an attribute that changes what it means.
     pub(super) fn is_without(op: &Op, attribute: &str) -> Imported<()> {
         match op.attribute(attribute) {
             Some(_) => Err(op.unsupported(format!("attribute `{attribute}`"))),

@@ -1,6 +1,7 @@
 //! Which stack slots may be values, in which parts, and what instructions do with them.
 
 use super::super::super::annotations::{number, parts as parts_of};
+use super::super::super::memory_blocks::{BlockOperation, MemoryBlock};
 use super::super::super::modules::Version;
 use super::super::flow::Flow;
 use super::super::strides::{Stride, stride};
@@ -161,10 +162,10 @@ impl<'a> Search<'a> {
                 }
                 further.map(|_| (base.text.as_str(), Use::Makes))
             }
-            Shape::Call { callee: Some(callee), args, promises, bundles: false, .. } => match callee.as_str() {
+            Shape::Call { callee: Some(callee), args, bundles: false, .. } => match callee.as_str() {
                 "@llvm.lifetime.start.p0" => self.lifetime(args).map(|slot| (slot, Use::Begins)),
                 "@llvm.lifetime.end.p0" => self.lifetime(args).map(|slot| (slot, Use::Ends)),
-                _ => self.cleared(i, callee, args, promises),
+                _ => self.cleared(i),
             },
             _ => None,
         };
@@ -236,24 +237,15 @@ impl<'a> Search<'a> {
     }
 
     /// A slot in which bytes are set to zeros.
-    fn cleared(
-        &self,
-        i: &Instruction,
-        callee: &str,
-        args: &'a [Operand],
-        said: &[Vec<String>],
-    ) -> Option<(&'a str, Use<'a>)> {
-        let [to, value, length, volatile] = args else { return None };
-        let (slot, offset) = *self.pointers.get(to.text.as_str())?;
+    fn cleared(&self, i: &'a Instruction) -> Option<(&'a str, Use<'a>)> {
+        let block =
+            MemoryBlock::of(i).filter(|block| block.operation == BlockOperation::Set && block.from.text == "0")?;
+        let (slot, offset) = *self.pointers.get(block.to.text.as_str())?;
         let one = self.found.get(slot)?;
-        let bytes = length.text.parse::<u64>().ok()?;
-        let is_plain = value.text == "0" && ["false", "0"].contains(&volatile.text.as_str());
-        let align = said.first().and_then(|said| number(said, "align")).unwrap_or(1);
-        let is_memset = ["@llvm.memset.p0.", "@llvm.memset.inline.p0."].iter().any(|name| callee.starts_with(name));
+        let align = block.promises.first().and_then(|said| number(said, "align")).unwrap_or(1);
         let promises = self.side == Side::Second && !promises(self.version, i).is_empty();
-        let end = offset.checked_add(bytes).filter(|end| *end <= one.size)?;
-        let is_one = is_memset && is_plain && !promises && one.is_aligned(offset, align);
-        is_one.then_some((slot, Use::Clears(offset, end)))
+        let end = offset.checked_add(block.bytes()?).filter(|end| *end <= one.size)?;
+        (!promises && one.is_aligned(offset, align)).then_some((slot, Use::Clears(offset, end)))
     }
 
     /// What instructions do with the slots that are left.

@@ -134,3 +134,39 @@ fn calls_that_only_read_may_go() {
         assert_eq!(found.proved, *holds, "{before}\n{after}\n{found:?}");
     }
 }
+
+#[test]
+fn a_dead_call_that_writes_or_has_another_effect_stays() {
+    let declared = "declare i32 @reads(ptr) memory(read) nounwind willreturn
+declare i32 @counts() memory(inaccessiblemem: readwrite) nounwind willreturn
+declare i32 @logs(ptr) memory(read, inaccessiblemem: write) nounwind willreturn
+declare i32 @older() inaccessiblememonly nounwind willreturn
+declare i32 @llvm.x86.rdrand.32()
+declare i8 @llvm.x86.atomic.bts.i8(ptr, i8 immarg)
+";
+    let function = |body: &str| format!("{declared}define i32 @f(ptr %p) {{\n{body}ret i32 1\n}}\n");
+    let reads = "%r = call i32 @reads(ptr %p)\n";
+    assert!(of_definitions(&function(reads), &function("")).proved);
+    for kept in [
+        "%k = call i32 @counts()\n",
+        "%k = call i32 @logs(ptr %p)\n",
+        "%k = call i32 @older()\n",
+        "%k = call i32 @llvm.x86.rdrand.32()\n",
+        "%k = call i8 @llvm.x86.atomic.bts.i8(ptr %p, i8 1)\n",
+    ] {
+        assert!(!of_definitions(&function(&format!("{reads}{kept}")), &function("")).proved, "{kept}");
+        assert!(!of_definitions(&function(kept), &function("")).proved, "{kept}");
+    }
+}
+
+#[test]
+fn slots_of_other_sizes_are_other_slots() {
+    let slots = |first: &str, second: &str| {
+        let body = "call void @g(ptr %s)\ncall void @g(ptr %t)\nret i32 0";
+        function(&format!("%n = load i64, ptr %p\n%m = shl i64 %n, 1\n%s = {first}\n%t = {second}\n{body}"))
+    };
+    let [n, m] = ["alloca i32, i64 %n", "alloca i32, i64 %m"];
+    for (first, second) in [(m, n), (n, n), (n, "alloca i8, i64 %m")] {
+        assert!(!of_definitions(&slots(n, m), &slots(first, second)).proved, "{first}, {second}");
+    }
+}

@@ -1,0 +1,17 @@
+target datalayout = "e-i64:64"
+target triple = "x86_64-pc-linux-gnu"
+declare void @ext(ptr)
+declare void @ext2()
+declare void @free(ptr)
+@glob = global ptr null
+@n = global i32 0
+define void @g(ptr %p) { 
+ store i32 1, ptr %p
+ ret void
+}
+define i32 @f(ptr %p) {
+ store i32 7, ptr %p
+ call void @g(ptr %p)
+ %v = load i32, ptr %p
+ ret i32 %v
+}
