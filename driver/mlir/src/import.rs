@@ -291,6 +291,7 @@ impl Importer<'_> {
     }
 
     fn op(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        op.check_attributes()?;
         if !op.successors.is_empty() {
             return Err(op.unsupported("branches between blocks are no loops of a nest"));
         }

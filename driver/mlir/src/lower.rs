@@ -276,6 +276,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn op(&mut self, op: &Op) -> Lowered<()> {
+        op.check_attributes()?;
         match op.name.as_str() {
             "affine.for" | "scf.for" => self.for_(op),
             "affine.parallel" | "scf.parallel" | "scf.forall" => {

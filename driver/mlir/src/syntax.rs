@@ -91,6 +91,19 @@ impl Op {
         Unsupported { line: self.line, what: format!("`{}`: {what}", self.name) }
     }
 
+    /// An error where an attribute changes what the operation means in a way that is not modelled.
+    pub(crate) fn check_attributes(&self) -> Result<(), Unsupported> {
+        let attribute = match self.name.as_str() {
+            "scf.for" => "unsignedCmp",
+            "affine.load" | "affine.store" | "memref.load" | "memref.store" => "alignment",
+            _ => return Ok(()),
+        };
+        match self.attribute(attribute) {
+            Some(_) => Err(self.unsupported(format!("attribute `{attribute}`"))),
+            None => Ok(()),
+        }
+    }
+
     /// The integers in an attribute's text.
     pub(crate) fn integers(&self, name: &str) -> Vec<i128> {
         let text = self.attribute(name).unwrap_or_default();

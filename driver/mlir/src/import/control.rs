@@ -36,7 +36,6 @@ impl Importer<'_> {
     }
 
     pub(super) fn scf_for(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
-        Self::is_without(op, "unsignedCmp")?;
         let lower = match self.operand(op, 0)? {
             Meaning::Index(affine) => self.greatest(&affine),
             Meaning::Greatest(all) => all,

@@ -28,7 +28,6 @@ impl Importer<'_> {
     }
 
     pub(super) fn load(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
-        Self::is_without(op, "alignment")?;
         let view = self.view(op, 0)?;
         let (array, subscripts) = (view.array, self.subscripts(op, &view, 1, items)?);
         let element = self.nest.array(array).element.clone();
@@ -50,7 +49,6 @@ impl Importer<'_> {
     }
 
     pub(super) fn store(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
-        Self::is_without(op, "alignment")?;
         let name = op.operands.first().ok_or_else(|| op.unsupported("no operands"))?;
         let value = self.value(op, name)?;
         let view = self.view(op, 1)?;
@@ -109,14 +107,6 @@ impl Importer<'_> {
         }
         scope.values_mut().filter(|meaning| is_part(meaning)).for_each(|meaning| *meaning = Meaning::Gone(op.line));
         Ok(())
-    }
-
-    /// Refuses an operation with an attribute that changes what it means.
-    pub(super) fn is_without(op: &Op, attribute: &str) -> Imported<()> {
-        match op.attribute(attribute) {
-            Some(_) => Err(op.unsupported(format!("attribute `{attribute}`"))),
-            None => Ok(()),
-        }
     }
 
     pub(super) fn dim(&mut self, op: &Op) -> Imported<()> {
