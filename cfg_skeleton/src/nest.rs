@@ -343,15 +343,9 @@ impl Nest {
     /// Does the function give back an array of its own? Its cells are seen from outside, and are not compared.
     #[must_use]
     pub fn gives_back_own_array(&self, pool: &Pool) -> bool {
-        let mut rest = self.results.clone();
-        while let Some(value) = rest.pop() {
-            match pool.get(value) {
-                Value::Array(array) if self.array(*array).kind == ArrayKind::Local => return true,
-                Value::Op(op) => rest.extend(&op.operands),
-                _ => {}
-            }
-        }
-        false
+        let is_own =
+            |value| matches!(pool.get(value), Value::Array(array) if self.array(*array).kind == ArrayKind::Local);
+        pool.reachable(self.results.iter().copied()).into_iter().any(is_own)
     }
 
     /// The array's description.

@@ -45,7 +45,7 @@ pub(crate) fn index_arguments(nest: &Nest, pool: &Pool) -> Vec<u32> {
     fn collect(pool: &Pool, items: &[Item], loads: &mut Vec<LoadId>) {
         for item in items {
             match item {
-                Item::Bind(x) => loads_of(pool, x.value, loads),
+                Item::Bind(x) => loads.extend(loads_of(pool, x.value)),
                 Item::For(x) => collect(pool, &x.body, loads),
                 Item::If(x) => {
                     collect(pool, &x.then, loads);

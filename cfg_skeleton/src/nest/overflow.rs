@@ -77,22 +77,11 @@ impl Walk<'_> {
     }
 
     fn values(&mut self, values: &[ValueId], line: Line) -> Option<Line> {
-        let (mut rest, mut seen) = (values.to_vec(), FxHashSet::default());
-        while let Some(value) = rest.pop() {
-            if !seen.insert(value) {
-                continue;
-            }
-            match self.pool.get(value) {
-                Value::Index(affine) => {
-                    if let Some(line) = self.affines(std::slice::from_ref(affine), line) {
-                        return Some(line);
-                    }
-                }
-                Value::Op(op) => rest.extend(&op.operands),
-                _ => {}
-            }
-        }
-        None
+        let pool = self.pool;
+        pool.reachable(values.iter().copied()).into_iter().find_map(|value| match pool.get(value) {
+            Value::Index(affine) => self.affines(std::slice::from_ref(affine), line),
+            _ => None,
+        })
     }
 
     fn affines(&mut self, affines: &[Affine], line: Line) -> Option<Line> {

@@ -359,9 +359,7 @@ impl<'a> Machine<'a> {
                 Err(Halt(line, Stop::Undefined(why))) => return End::Undefined(line, why),
                 Err(Halt(_, Stop::Unknown(why))) => return End::Unknown(why),
             }
-            let mut loads = vec![];
-            loads_of(self.pool, result, &mut loads);
-            let read: Vec<Read> = loads.into_iter().filter_map(|load| self.read(load)).collect();
+            let read: Vec<Read> = loads_of(self.pool, result).filter_map(|load| self.read(load)).collect();
             self.read.extend(read);
         }
         End::Returned(values)
@@ -419,10 +417,8 @@ fn number_stores(pool: &Pool, items: &[Item], stores: &mut FxHashMap<*const Item
     for item in items {
         match item {
             Item::Store(x) => {
-                let mut loads = vec![];
-                loads_of(pool, x.value, &mut loads);
                 let number = stores.len() as u32;
-                stores.insert(std::ptr::from_ref(item), (number, loads));
+                stores.insert(std::ptr::from_ref(item), (number, loads_of(pool, x.value).collect()));
             }
             Item::For(x) => number_stores(pool, &x.body, stores),
             Item::If(x) => {

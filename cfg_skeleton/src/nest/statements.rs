@@ -155,34 +155,22 @@ impl<'a> Statements<'a> {
         let mut seen: FxHashSet<LoadId> = FxHashSet::default();
         let mut bound: FxHashSet<Var> = FxHashSet::default();
         while let Some(value) = rest.pop() {
-            let mut loads = vec![];
-            loads_of(pool, value, &mut loads);
             let mut vars = vec![];
-            indices_of(pool, value, &mut vars);
-            for load in loads.into_iter().filter(|load| seen.insert(*load)) {
-                let cell = self.loads.get(&load).and_then(|read| read.access.cell.as_ref());
-                vars.extend(cell.into_iter().flatten().flat_map(super::Affine::vars));
-                found.push(load);
+            for value in pool.reachable([value]) {
+                match pool.get(value) {
+                    Value::Index(affine) => vars.extend(affine.vars()),
+                    Value::Load(load) if seen.insert(*load) => {
+                        let cell = self.loads.get(load).and_then(|read| read.access.cell.as_ref());
+                        vars.extend(cell.into_iter().flatten().flat_map(super::Affine::vars));
+                        found.push(*load);
+                    }
+                    _ => {}
+                }
             }
             rest.extend(vars.into_iter().filter(|var| bound.insert(*var)).filter_map(|var| self.binds.get(&var)));
         }
         found.sort_unstable();
         found
-    }
-}
-
-/// The variables in the polynomials of a value.
-fn indices_of(pool: &Pool, value: ValueId, vars: &mut Vec<Var>) {
-    let (mut seen, mut rest) = (FxHashSet::default(), vec![value]);
-    while let Some(value) = rest.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        match pool.get(value) {
-            Value::Index(affine) => vars.extend(affine.vars()),
-            Value::Op(op) => rest.extend(&op.operands),
-            _ => {}
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values that may be undefined: what promises, shifts and conversions may give, what is read from an array of the
-//! function's own, what is read where such values are written, what calls give, and what is read where there are calls. To branch on one is undefined behaviour, to select by
-//! it is not.
+//! function's own, what is read where such values are written, what calls give, and what is read where there are calls.
+//! To branch on one is undefined behaviour, to select by it is not.
 
 use super::value::{Pool, Value, ValueId, may_be_poison};
 use super::{ArrayId, ArrayKind, Item, LoadId, Nest, Var};

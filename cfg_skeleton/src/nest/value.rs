@@ -84,6 +84,24 @@ impl Pool {
         self.values.get_index_of(value).and_then(|n| u32::try_from(n).ok()).map(ValueId)
     }
 
+    /// These values and all that they are made from, each once, operands first.
+    #[must_use]
+    pub fn reachable(&self, roots: impl IntoIterator<Item = ValueId>) -> Vec<ValueId> {
+        let mut rest: Vec<ValueId> = roots.into_iter().collect();
+        let (mut seen, mut found) = (rustc_hash::FxHashSet::default(), vec![]);
+        while let Some(value) = rest.pop() {
+            if seen.insert(value) {
+                found.push(value);
+                if let Value::Op(op) = self.get(value) {
+                    rest.extend(&op.operands);
+                }
+            }
+        }
+        // Operands are added before what is made from them.
+        found.sort_unstable();
+        found
+    }
+
     /// The bits of a constant.
     #[must_use]
     pub fn bits(&self, id: ValueId) -> Option<u128> {
@@ -130,18 +148,12 @@ pub(crate) fn element(items: &[Item], load: LoadId) -> Option<ArrayId> {
 }
 
 /// The loads that a value is made from.
-pub(crate) fn loads_of(pool: &Pool, value: ValueId, loads: &mut Vec<LoadId>) {
-    let (mut seen, mut rest) = (rustc_hash::FxHashSet::default(), vec![value]);
-    while let Some(value) = rest.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        match pool.get(value) {
-            Value::Load(load) => loads.push(*load),
-            Value::Op(op) => rest.extend(&op.operands),
-            _ => {}
-        }
-    }
+pub(crate) fn loads_of(pool: &Pool, value: ValueId) -> impl Iterator<Item = LoadId> {
+    let load = |value| match pool.get(value) {
+        Value::Load(load) => Some(*load),
+        _ => None,
+    };
+    pool.reachable([value]).into_iter().filter_map(load)
 }
 
 /// Whether an operation gives the same when its two operands change places.

@@ -299,30 +299,12 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// All values that these are made from, operands first.
-pub(super) fn reachable(pool: &Pool, roots: impl Iterator<Item = ValueId>) -> Vec<ValueId> {
-    let mut rest: Vec<ValueId> = roots.collect();
-    let mut seen = rustc_hash::FxHashSet::default();
-    let mut found = vec![];
-    while let Some(value) = rest.pop() {
-        if seen.insert(value) {
-            found.push(value);
-            if let Value::Op(op) = pool.get(value) {
-                rest.extend(&op.operands);
-            }
-        }
-    }
-    // Operands are added to a pool before what is made from them.
-    found.sort_unstable();
-    found
-}
-
 /// Whether what the program stores in an array of an argument, or carries in loops, is never poison.
 fn made_defined(pool: &Pool, nest: &Nest) -> impl Fn(ArrayId) -> bool {
     let mut stored = vec![];
     stores(&nest.items, &mut stored);
     let roots = stored.iter().map(|(_, value)| *value);
-    let safe = reachable(pool, roots).into_iter().all(|value| match pool.get(value) {
+    let safe = pool.reachable(roots).into_iter().all(|value| match pool.get(value) {
         Value::Op(op) => op.flags.is_empty() && is_never_poison(&op.name, &op.from, amount(pool, op)),
         Value::Result(..) => false,
         _ => true,

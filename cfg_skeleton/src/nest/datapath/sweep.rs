@@ -11,7 +11,7 @@
 
 use super::super::value::{Pool, ValueId, commutes};
 use super::super::{Line, Nest};
-use super::graph::{Graph, Node, NodeId, Renaming, reachable};
+use super::graph::{Graph, Node, NodeId, Renaming};
 use super::window::{MAX_OPERATIONS, Part, question};
 use super::{Asked, Question};
 use rustc_hash::FxHashMap;
@@ -136,8 +136,8 @@ pub(super) struct Sweep<'a> {
 impl<'a> Sweep<'a> {
     pub(super) fn new(pool: &'a Pool, first: &Nest, renaming: &'a Renaming, roots: Vec<Root>) -> Self {
         let steps = |left: bool, values: Vec<ValueId>| values.into_iter().map(move |value| Step { left, value });
-        let mut all: Vec<Step> = steps(true, reachable(pool, roots.iter().map(|(l, ..)| *l))).collect();
-        all.extend(steps(false, reachable(pool, roots.iter().map(|(_, r, _)| *r))));
+        let mut all: Vec<Step> = steps(true, pool.reachable(roots.iter().map(|(l, ..)| *l))).collect();
+        all.extend(steps(false, pool.reachable(roots.iter().map(|(_, r, _)| *r))));
         let mut wanted = Wanted::default();
         for (l, r, lines) in roots {
             let of = wanted.entry(r).or_default();

@@ -183,19 +183,12 @@ impl Proof<'_, '_> {
 }
 
 fn no_poison(proof: &Proof<'_, '_>, program: &Program) -> bool {
-    let mut rest: Vec<ValueId> = program.stores.iter().filter_map(|n| super::stored_value(program, *n)).collect();
-    let mut seen = rustc_hash::FxHashSet::default();
-    while let Some(value) = rest.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        if let Value::Op(op) = proof.pool.get(value) {
+    let stored = program.stores.iter().filter_map(|n| super::stored_value(program, *n));
+    proof.pool.reachable(stored).into_iter().all(|value| match proof.pool.get(value) {
+        Value::Op(op) => {
             let amount = op.operands.last().and_then(|last| proof.pool.bits(*last));
-            if !op.flags.is_empty() || !is_never_poison(&op.name, &op.from, amount) {
-                return false;
-            }
-            rest.extend(&op.operands);
+            op.flags.is_empty() && is_never_poison(&op.name, &op.from, amount)
         }
-    }
-    true
+        _ => true,
+    })
 }

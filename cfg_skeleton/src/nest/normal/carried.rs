@@ -47,9 +47,7 @@ impl Normaliser<'_> {
     }
 
     fn needs(&self, value: ValueId) -> Vec<LoadId> {
-        let mut loads = vec![];
-        loads_of(self.pool, value, &mut loads);
-        loads
+        loads_of(self.pool, value).collect()
     }
 
     /// The values on the way from a value to the one load in it, outermost first; `None` where there are several ways.
@@ -144,11 +142,7 @@ impl Joiner<'_> {
     }
 
     fn is_result(&self, load: LoadId) -> bool {
-        self.nest.results.iter().any(|result| {
-            let mut loads = vec![];
-            loads_of(self.pool, *result, &mut loads);
-            loads.contains(&load)
-        })
+        self.nest.results.iter().any(|result| loads_of(self.pool, *result).any(|found| found == load))
     }
 }
 
@@ -186,11 +180,7 @@ fn touches(items: &[Item], array: ArrayId) -> bool {
 }
 
 fn uses(pool: &Pool, items: &[Item], load: LoadId) -> bool {
-    let has = |value: ValueId| {
-        let mut loads = vec![];
-        loads_of(pool, value, &mut loads);
-        loads.contains(&load)
-    };
+    let has = |value: ValueId| loads_of(pool, value).any(|found| found == load);
     items.iter().any(|item| match item {
         Item::Store(x) => has(x.value),
         Item::Bind(x) => has(x.value),

@@ -114,16 +114,10 @@ impl Importer<'_> {
     }
 
     fn may_be_undefined(&self, condition: ValueId) -> bool {
-        let (mut rest, mut seen) = (vec![condition], FxHashSet::default());
-        while let Some(value) = rest.pop() {
-            match self.pool.get(value) {
-                _ if !seen.insert(value) => {}
-                Value::Op(op) if may_be_poison(self.pool, op) => return true,
-                Value::Op(op) => rest.extend(&op.operands),
-                Value::Load(_) | Value::Result(..) if self.may_hold_poison => return true,
-                _ => {}
-            }
-        }
-        false
+        self.pool.reachable([condition]).into_iter().any(|value| match self.pool.get(value) {
+            Value::Op(op) => may_be_poison(self.pool, op),
+            Value::Load(_) | Value::Result(..) => self.may_hold_poison,
+            _ => false,
+        })
     }
 }
