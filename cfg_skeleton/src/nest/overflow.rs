@@ -9,7 +9,6 @@ use super::normal::range;
 use super::predicate::{Conjunction, Decider};
 use super::value::{Pool, Value, ValueId};
 use super::{Item, Line, Nest, Size, Var};
-use rustc_hash::FxHashSet;
 
 /// More bits than this are not decided.
 pub const MAX_BITS: u32 = 48;

@@ -4,7 +4,7 @@
 //! it can see. A binding is a coordinate without bounds: its value is data.
 
 use super::access::{Access, Kind, Loop};
-use super::value::{Pool, Value, ValueId, loads_of};
+use super::value::{Pool, Value, ValueId};
 use super::{ArrayId, Event, Item, LoadId, Nest, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;

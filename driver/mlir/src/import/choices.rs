@@ -6,7 +6,6 @@ use crate::syntax::{Op, Region};
 use rewright_cfg_skeleton::nest::Item;
 use rewright_cfg_skeleton::nest::ValueId;
 use rewright_cfg_skeleton::nest::value::{Value, may_be_poison, may_trap};
-use rustc_hash::FxHashSet;
 
 /// Whether executing an operation where it was not executed changes nothing.
 fn is_pure(op: &Op) -> bool {
