@@ -39,8 +39,9 @@ impl Difference {
     }
 }
 
-/// Questions that are asked at once.
-const BATCH: usize = 2_000;
+/// Questions that are asked at once: at first, and at least and at most. Behind a no all is walked again, so there are fewer where
+/// answers are often no.
+const BATCH: std::ops::RangeInclusive<usize> = 60..=2_000;
 
 /// How often what stops a walk is asked at length, and the walk goes on from there.
 const AGAIN: usize = 100;
@@ -129,6 +130,8 @@ pub(super) struct Sweep<'a> {
     /// For values of the first program, and of the second.
     guesses: (Guess, Guess),
     pending: Vec<Pending>,
+    /// So many are asked at once.
+    batch: usize,
     /// Before each step.
     marks: Vec<Mark>,
 }
@@ -159,6 +162,7 @@ impl<'a> Sweep<'a> {
             guesses: (FIRST, SECOND),
             lefts: 0,
             pending: vec![],
+            batch: *BATCH.start(),
             marks: vec![],
         }
     }
@@ -218,12 +222,15 @@ impl<'a> Sweep<'a> {
     fn walk(&mut self, mut next: usize, asked: &mut Asked<'_>) -> Result<(), Stop> {
         loop {
             let mut stop = None;
-            while next < self.steps.len() && self.pending.len() < BATCH && stop.is_none() {
+            while next < self.steps.len() && self.pending.len() < self.batch && stop.is_none() {
                 stop = self.step(next).err();
                 next += 1;
             }
             asked.compared(next, self.steps.len());
-            if let Some(again) = self.ask(asked) {
+            let again = self.ask(asked);
+            let batch = if again.is_some() { self.batch / 2 } else { self.batch * 2 };
+            self.batch = batch.clamp(*BATCH.start(), *BATCH.end());
+            if let Some(again) = again {
                 self.go_back(again);
                 next = again;
                 continue;

@@ -41,6 +41,7 @@ use super::region::Region;
 use super::symexec::Keys;
 use super::{Decided, Pair, Undecided};
 use invariants::Invariant;
+use progress::Progress;
 use question::{LoopQuestion, Source};
 use regions::{Cut, CutAt, RegionStart, cuts, region};
 use rewright_llvm::body::{Body, Instruction, Shape};
@@ -140,11 +141,17 @@ pub(super) fn decide(
     budget: &mut Budget,
     decided: &mut Decided,
 ) -> io::Result<()> {
-    if let Err(reason) = progress::compare(pair) {
-        decided.seen.not_compared(reason);
-        return Ok(());
-    }
-    let written_out = unrolled::decide(pair, solver, budget)?;
+    let progress = match progress::compare(pair) {
+        Ok(progress) => progress,
+        Err(reason) => {
+            decided.seen.not_compared(reason);
+            return Ok(());
+        }
+    };
+    let written_out = match progress {
+        Progress::Kept => unrolled::decide(pair, solver, budget)?,
+        Progress::ByPairs(_) => None,
+    };
     if let Some(found) = written_out.as_ref().filter(|found| found.proved) {
         decided.seen.runs += found.seen.runs;
         decided.proved = true;
@@ -152,7 +159,9 @@ pub(super) fn decide(
     }
     let bodies = [0, 1].map(|n| scalarised::scalarised(&pair.bodies[n]));
     let pair = &Pair { versions: pair.versions, keys: Keys::new(pair.versions, &bodies), bodies };
-    let ways = ways(&pair.bodies);
+    let mut ways = ways(&pair.bodies);
+    // Where iterations are several, pairs are not all that the first version passes.
+    ways.retain(|way| matches!(progress, Progress::Kept) || !way.unrolled);
     let mut furthest: Option<Failure> = None;
     let mut met = Effort { exact: false, as_other: false };
     for effort in EFFORTS {
@@ -161,7 +170,7 @@ pub(super) fn decide(
             continue;
         }
         for way in ways.iter().copied() {
-            let failure = match proved(pair, way, effort, solver, budget)? {
+            let failure = match proved(pair, way, effort, &progress, solver, budget)? {
                 Ok(questions) => {
                     decided.seen.runs += questions;
                     decided.proved = true;
@@ -218,6 +227,7 @@ fn proved(
     pair: &Pair<'_>,
     way: Way,
     effort: Effort,
+    progress: &Progress,
     solver: &mut Solver,
     budget: &mut Budget,
 ) -> io::Result<Result<u64, Failure>> {
@@ -244,7 +254,13 @@ fn proved(
             }
         }
     }
-    Ok(Ok(induction.questions))
+    let Induction { questions, met, versions, invariants, .. } = induction;
+    match progress {
+        Progress::ByPairs(promises) if !promises.keeps(&versions, invariants.into_keys()) => {
+            Ok(Err(Failure { questions, reason: NotModelled::from(promises.reason.clone()).into(), met }))
+        }
+        _ => Ok(Ok(questions)),
+    }
 }
 
 /// Pairs of cuts with what is thought to hold there.

@@ -31,7 +31,7 @@ pub(super) struct Cut {
     /// Where its loop begins.
     pub(super) header: usize,
     /// The blocks of its loop.
-    blocks: BTreeSet<usize>,
+    pub(super) blocks: BTreeSet<usize>,
     /// What is known there.
     pub(super) state: State,
 }

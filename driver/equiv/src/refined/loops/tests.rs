@@ -228,6 +228,37 @@ fn loops_of_the_second_version_promise_no_more() {
     assert!(of_definitions(&all(module("unroll.disable")), &all(changed(module("mustprogress")))).proved);
 }
 
+/// Two loops, the inner one in the outer one, each with a promise or without. A loop that promises to progress does not run
+/// for ever without being seen; an inner loop is within what the outer one promises.
+#[test]
+fn promises_of_loops_are_those_of_the_loops_that_they_meet() {
+    let module = |x: &str, [outer, inner]: [bool; 2]| {
+        let said = |promises| if promises { "!0" } else { "!1" };
+        format!(
+            "define void @f(i32 noundef %n, i32 noundef %m) {{\ne:\nbr label %o\no:\n%i = phi i32 [ 0, %e ], [ %k, %end ]\n\
+             br label %l\nl:\n%j = phi i32 [ 0, %o ], [ %q, %l ]\n{x}\n%c = icmp eq i32 %q, %m\n\
+             br i1 %c, label %end, label %l, !llvm.loop {}\nend:\n%k = add i32 %i, 2\n%d = icmp eq i32 %k, %n\n\
+             br i1 %d, label %out, label %o, !llvm.loop {}\nout:\nret void\n}}\n!0 = distinct !{{!0, !2}}\n\
+             !1 = distinct !{{!1}}\n!2 = !{{!\"llvm.loop.mustprogress\"}}\n",
+            said(inner),
+            said(outer)
+        )
+    };
+    let both = [false, true];
+    for old in both.into_iter().flat_map(|outer| both.map(|inner| [outer, inner])) {
+        for new in both.into_iter().flat_map(|outer| both.map(|inner| [outer, inner])) {
+            let before = module("%q = add i32 %j, 2", old);
+            let after = module("%h = add i32 %j, 1\n%q = add i32 %h, 1", new);
+            // The outer loop promises for the inner one, too, which may be the one that runs for ever.
+            let holds = match (old, new) {
+                ([true, _], _) | (_, [false, false]) | ([false, true], [false, true]) => true,
+                ([false, _], _) => false,
+            };
+            assert_eq!(of_definitions(&before, &after).proved, holds, "outer and inner: {old:?}, {new:?}");
+        }
+    }
+}
+
 /// A loop that does four iterations at once, and another one for the rest: what is done for `%i` four times and, behind
 /// that, what is computed of what came out.
 fn by_four(state: &str, body: &str, between: &str) -> String {
