@@ -39,6 +39,7 @@ mod flatten;
 mod input;
 mod lockstep;
 mod matching;
+pub mod nan;
 mod normal;
 mod omega;
 mod order;
@@ -184,6 +185,16 @@ pub struct Array {
     pub element: String,
     /// Extents; `None` where the source does not say.
     pub shape: Vec<Option<Affine>>,
+    /// Whether it ends with the function, or with a region of it: whoever is given it may not keep it.
+    pub automatic: bool,
+}
+
+impl Array {
+    /// Whether it may be given to whoever is given the other one.
+    #[must_use]
+    pub fn lives_as_long_as(&self, other: &Array) -> bool {
+        other.automatic || !self.automatic
+    }
 }
 
 /// Where an array comes from.
@@ -340,12 +351,14 @@ impl Nest {
         })
     }
 
-    /// Does the function give back an array of its own? Its cells are seen from outside, and are not compared.
+    /// Arrays of the function's own that it gives back: their cells are seen from outside.
     #[must_use]
-    pub fn gives_back_own_array(&self, pool: &Pool) -> bool {
-        let is_own =
-            |value| matches!(pool.get(value), Value::Array(array) if self.array(*array).kind == ArrayKind::Local);
-        pool.reachable(self.results.iter().copied()).into_iter().any(is_own)
+    pub fn given_back(&self, pool: &Pool) -> Vec<ArrayId> {
+        let own = |value| match pool.get(value) {
+            Value::Array(array) if self.array(*array).kind == ArrayKind::Local => Some(*array),
+            _ => None,
+        };
+        pool.reachable(self.results.iter().copied()).into_iter().filter_map(own).collect()
     }
 
     /// The array's description.

@@ -9,11 +9,11 @@ use rewright_equiv::{SOLVER, SOLVER_STEPS};
 use rewright_mlir::{NestReport, Options, Pair, certificates, pairs, validate_with};
 use rewright_pipeline::optimiser::Optimiser;
 
-fn solver() -> Vec<String> {
+pub(super) fn solver() -> Vec<String> {
     SOLVER.split_whitespace().map(String::from).collect()
 }
 
-fn datapaths() -> Datapaths {
+pub(super) fn datapaths() -> Datapaths {
     let packs = rewright_packs::load_applied(vec![rewright_packs::root("std".as_ref()).expect("std ships")]);
     Datapaths::new(Optimiser::on_demand(packs.program, |_| 0), solver(), SOLVER_STEPS)
 }

@@ -17,6 +17,7 @@ mod match_blocks;
 mod merged_writes;
 mod merges;
 mod moving_statements;
+mod nans;
 mod negative_stories;
 mod overloads;
 mod packs;

@@ -26,7 +26,7 @@ use super::difference::Runs;
 use crate::verdict::{Evidence, Tier};
 
 pub use certify::certificate;
-pub use options::{Options, assumptions};
+pub use options::{Options, assumption_of_nans, assumptions};
 
 /// Loops in loops from which on a nest is deep.
 const DEEP: usize = 7;
@@ -104,6 +104,9 @@ impl<'a> Comparison<'a> {
             }
         }
         facts.extend(options.index_bits.iter().flat_map(|bits| overflow::of_sizes(&before.sizes, *bits)));
+        if options.compare_nans {
+            pool.compare_nans();
+        }
         oracle.begin();
         let (decider, asked) = (Decider::new(options.budget), Asked::new(oracle));
         let (is_certifying, changes) = (false, <(Changes, Changes)>::default());
@@ -141,9 +144,6 @@ impl<'a> Comparison<'a> {
     }
 
     fn evidence(&mut self) -> Evidence {
-        if [self.before, self.after].iter().any(|nest| nest.gives_back_own_array(self.pool)) {
-            return Evidence::nothing("an array of its own is given back, and its cells are not compared");
-        }
         if !self.is_certifying && self.same(self.before, self.after, &mut Asked::none()).is_ok() {
             return self.proved(Tier::Sequence);
         }
@@ -318,6 +318,9 @@ impl<'a> Comparison<'a> {
         right: &Normal,
         failing: &[Conjunction],
     ) -> Result<Shown, (String, (u32, u32))> {
+        if [self.before, self.after].iter().any(|nest| !nest.given_back(self.pool).is_empty()) {
+            return Err(("an array of its own is given back, and its cells are not compared".into(), (0, 0)));
+        }
         let plain = |reason: NotPlain| (reason.to_string(), (0, 0));
         let a = flatten(left.with_unread.as_ref().unwrap_or(&left.nest), self.pool, self.names).map_err(plain)?;
         let b = flatten(right.with_unread.as_ref().unwrap_or(&right.nest), self.pool, self.names).map_err(plain)?;
@@ -401,7 +404,7 @@ impl<'a> Comparison<'a> {
 
     fn proved(&self, tier: Tier) -> Evidence {
         let Options { in_bounds, may_alias, index_bits, .. } = self.options;
-        let mut assumptions = assumptions(*in_bounds, may_alias, *index_bits);
+        let mut assumptions = assumptions(*in_bounds, may_alias, *index_bits, self.pool.sees_nans());
         if self.asked.means.contains(&Means::Rules) {
             assumptions.push("the rules of the packs hold".into());
         }

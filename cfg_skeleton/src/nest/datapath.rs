@@ -64,6 +64,9 @@ pub struct Question {
     pub left: u32,
     /// What the second version computes.
     pub right: u32,
+    /// Whether the bits of all NaNs are to be equal; else a NaN that arithmetic gives on the left may be another one on the
+    /// right ([`nan`](super::nan)).
+    pub nans: bool,
 }
 
 /// What is known of a question.

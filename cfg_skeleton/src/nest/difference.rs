@@ -4,7 +4,8 @@ use super::eval::Scalar;
 use super::input::{Input, index_arguments};
 use super::run::{End, FinalState, Origins, run};
 use super::trace::first_difference;
-use super::{Array, ArrayKind, Line, Nest, Pool, Var};
+use super::value::Value;
+use super::{Array, ArrayId, ArrayKind, Line, Nest, Pool, Var};
 use crate::verdict::{Counterexample, Side, Statement};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -33,6 +34,8 @@ pub enum What {
     Cell {
         /// The array's name.
         array: String,
+        /// Its numbers in both nests.
+        arrays: [ArrayId; 2],
         /// Its subscripts.
         cell: Vec<i64>,
         /// Contents after the first nest, and the line that has written them (0: nothing has).
@@ -74,7 +77,7 @@ impl From<&Difference> for Counterexample {
         let Difference { sizes, scalars, seed, one, statements, what } = difference;
         let by = |line: Line| if line == 0 { "as it was".to_string() } else { format!("from line {line}") };
         let (before, after) = match what {
-            What::Cell { array, cell, before, after } => {
+            What::Cell { array, cell, before, after, .. } => {
                 let cell: Vec<String> = cell.iter().map(ToString::to_string).collect();
                 let is =
                     |(value, line): &(String, Line)| format!("{array}[{}] is {value} ({})", cell.join(", "), by(*line));
@@ -180,7 +183,7 @@ fn difference(pool: &Pool, before: &Nest, after: &Nest, input: &Input, backwards
         End::Undefined(line, why) => What::Undefined { line: *line, why: why.clone() },
         End::Returned(found) => calls(&left, &right)
             .or_else(|| results(before, pool, expected, found))
-            .or_else(|| memory(before, after, &left, &right, input))?,
+            .or_else(|| memory(pool, [before, after], [&left, &right], input))?,
     };
     let sizes = before.sizes.iter().map(|s| (s.name.clone(), input.sizes.get(&s.var).copied().unwrap_or(0))).collect();
     let scalar = |(n, ty): (usize, &String)| {
@@ -207,18 +210,16 @@ fn statements(
         What::Result { .. } => (None, None),
         What::Undefined { line, .. } => (None, at(Side::Second, *line, vec![])),
         What::Call { lines, .. } => (at(Side::First, lines[0], vec![]), at(Side::Second, lines[1], vec![])),
-        What::Cell { array, cell, before: (_, m), after: (_, n) } => {
-            let kind = before.arrays.iter().find(|a| a.name == *array).map(|a| a.kind);
-            let writer = |nest: &Nest, input: &Input, extents: Option<&[Vec<i64>]>| {
-                let position = nest.arrays.iter().position(|a| Some(a.kind) == kind)?;
+        What::Cell { arrays: [a, b], cell, before: (_, m), after: (_, n), .. } => {
+            let writer = |nest: &Nest, array: ArrayId, input: &Input, extents: Option<&[Vec<i64>]>| {
                 let state = run(nest, pool, input, extents, true);
-                match state.memory[position].get(cell.as_slice())?.writer {
+                match state.memory[array.0 as usize].get(cell.as_slice())?.writer {
                     Origins::Store(instance) => Some(state.record[instance as usize].at.clone()),
                     Origins::Initial | Origins::Undefined => None,
                 }
             };
-            let first = at(Side::First, *m, writer(before, input, None).unwrap_or_default());
-            (first, at(Side::Second, *n, writer(after, second, Some(extents)).unwrap_or_default()))
+            let first = at(Side::First, *m, writer(before, *a, input, None).unwrap_or_default());
+            (first, at(Side::Second, *n, writer(after, *b, second, Some(extents)).unwrap_or_default()))
         }
     };
     first.into_iter().chain(second).collect()
@@ -247,26 +248,50 @@ fn results(before: &Nest, pool: &Pool, expected: &[Option<u128>], found: &[Optio
 
 /// An undefined value may become any other.
 fn differs(scalar: Scalar, a: Option<u128>, b: Option<u128>) -> bool {
-    a.is_some_and(|a| b.is_none_or(|b| !scalar.same(a, b)))
+    a.is_some_and(|a| b.is_none_or(|b| !scalar.allows(a, b)))
 }
 
 fn show(scalar: Scalar, value: Option<u128>) -> String {
     value.map_or_else(|| "undefined".to_string(), |bits| scalar.show(bits))
 }
 
-fn memory(before: &Nest, after: &Nest, left: &FinalState, right: &FinalState, input: &Input) -> Option<What> {
-    before.arrays.iter().enumerate().find_map(|(n, array)| {
-        let ArrayKind::Argument(position) = array.kind else { return None };
-        let m = after.arrays.iter().position(|a| a.kind == array.kind)?;
+/// Arrays of both nests that the caller has, or is given.
+fn seen(pool: &Pool, before: &Nest, after: &Nest) -> Vec<[ArrayId; 2]> {
+    let mut seen = vec![];
+    for (n, array) in (0..).map(ArrayId).zip(&before.arrays) {
+        let other = after.arrays.iter().position(|a| a.kind == array.kind);
+        if let (ArrayKind::Argument(_), Some(m)) = (array.kind, other) {
+            seen.push([n, ArrayId(m as u32)]);
+        }
+    }
+    for (l, r) in before.results.iter().zip(&after.results) {
+        let (Value::Array(a), Value::Array(b)) = (pool.get(*l), pool.get(*r)) else { continue };
+        let (x, y) = (before.array(*a), after.array(*b));
+        // What ends with the function has no cells to look at.
+        if [x, y].iter().all(|array| array.kind == ArrayKind::Local && !array.automatic) {
+            seen.push([*a, *b]);
+        }
+    }
+    seen
+}
+
+fn memory(pool: &Pool, [before, after]: [&Nest; 2], [left, right]: [&FinalState; 2], input: &Input) -> Option<What> {
+    seen(pool, before, after).into_iter().find_map(|arrays| {
+        let array = before.array(arrays[0]);
         let scalar = Scalar::named(&array.element)?;
-        let (a, b) = (&left.memory[n], &right.memory[m]);
+        let first = |cell: &[i64]| match array.kind {
+            ArrayKind::Argument(position) => Some(input.contents(position, cell, scalar)),
+            ArrayKind::Local | ArrayKind::Cell => None,
+        };
+        let (a, b) = (&left.memory[arrays[0].0 as usize], &right.memory[arrays[1].0 as usize]);
         let cells: BTreeSet<_> = a.keys().chain(b.keys()).collect();
         cells.into_iter().find_map(|cell| {
-            let untouched = || (Some(input.contents(position, cell, scalar)), 0);
+            let untouched = || (first(cell), 0);
             let x = a.get(cell).map_or_else(untouched, |c| (c.value, c.line));
             let y = b.get(cell).map_or_else(untouched, |c| (c.value, c.line));
             differs(scalar, x.0, y.0).then(|| What::Cell {
                 array: array.name.clone(),
+                arrays,
                 cell: cell.to_vec(),
                 before: (show(scalar, x.0), x.1),
                 after: (show(scalar, y.0), y.1),

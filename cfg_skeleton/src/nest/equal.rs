@@ -18,7 +18,7 @@ use super::datapath::Asked;
 use super::fit::Relations;
 use super::lockstep::{is_local_copy, stored_value};
 use super::predicate::{Conjunction, Decider};
-use super::value::{Operation, Pool, Value, ValueId, commutes};
+use super::value::{Operation, Pool, Value, ValueId};
 use super::writers::{MAX_CANDIDATES, Piece, Reading, Source, of_load, pieces};
 use super::{ArrayId, ArrayKind, LoadId};
 use rustc_hash::FxHashMap;
@@ -427,7 +427,7 @@ impl<'a, 'o> Proof<'a, 'o> {
                 if operands(b.operands.clone()) {
                     return true;
                 }
-                if b.operands.len() != 2 || !commutes(&a.name) {
+                if b.operands.len() != 2 || !pool.commutes(&a.name) {
                     return false;
                 }
                 operands(vec![b.operands[1], b.operands[0]])

@@ -1,7 +1,16 @@
 //! What operations of `arith` and `math` compute, on bits.
+//!
+//! Above the bits of a NaN stands what of it may be otherwise ([`nan`](super::nan)): [`ANY_PAYLOAD`], [`ANY_SIGN`].
 
+use super::nan::{Bits, bits_of};
 use super::value::Operation;
 use smallvec::SmallVec;
+
+/// The payload of this NaN may be any.
+pub(crate) const ANY_PAYLOAD: u128 = 1 << 126;
+
+/// The sign of this NaN may be any.
+pub(crate) const ANY_SIGN: u128 = 1 << 127;
 
 /// A type that can be executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,16 +54,35 @@ impl Scalar {
         if self == Scalar::F32 { u128::from((number as f32).to_bits()) } else { u128::from(number.to_bits()) }
     }
 
-    /// Whether two values are told apart: all NaNs are one.
-    pub(crate) fn same(self, a: u128, b: u128) -> bool {
-        let both_nan = !matches!(self, Scalar::Int(_)) && self.float(a).is_nan() && self.float(b).is_nan();
-        a == b || both_nan
+    fn is_nan(self, bits: u128) -> bool {
+        !matches!(self, Scalar::Int(_)) && self.float(bits).is_nan()
+    }
+
+    fn sign(self) -> u128 {
+        1 << (8 * self.bytes() - 1)
+    }
+
+    /// The bits without what may be otherwise.
+    fn bits(bits: u128) -> u128 {
+        bits & !(ANY_PAYLOAD | ANY_SIGN)
+    }
+
+    /// Whether the second version may have the second value where the first one has the first.
+    pub(crate) fn allows(self, first: u128, second: u128) -> bool {
+        let is_free = first & ANY_PAYLOAD != 0 && self.is_nan(second);
+        let has_sign = (first | second) & ANY_SIGN != 0 || (first ^ second) & self.sign() == 0;
+        Scalar::bits(first) == Scalar::bits(second) || (is_free && has_sign)
+    }
+
+    /// The NaN that arithmetic gives.
+    fn any_nan(self) -> u128 {
+        let quiet = if self == Scalar::F32 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
+        quiet | ANY_PAYLOAD | ANY_SIGN
     }
 
     /// The value, with one NaN for all.
     pub(crate) fn canonical(self, bits: u128) -> u128 {
-        let is_nan = !matches!(self, Scalar::Int(_)) && self.float(bits).is_nan();
-        if is_nan { self.bits_of(f64::NAN) } else { bits }
+        if self.is_nan(bits) { self.bits_of(f64::NAN) } else { bits }
     }
 
     /// The value as a person writes it.
@@ -62,6 +90,7 @@ impl Scalar {
         match self {
             Scalar::Int(1) => (if bits == 1 { "true" } else { "false" }).to_string(),
             Scalar::Int(width) => signed(bits, width).to_string(),
+            _ if self.is_nan(bits) && bits & ANY_PAYLOAD == 0 => format!("NaN ({bits:#x})"),
             _ => format!("{:?}", self.float(bits)),
         }
     }
@@ -114,12 +143,20 @@ pub(crate) fn operate_on(
         return Ok(condition.and_then(|c| if c == 1 { *then } else { *otherwise }));
     }
     let Some(operands) = operands.iter().copied().collect::<Option<SmallVec<[u128; 4]>>>() else { return Ok(None) };
-    match (from, operands.as_slice()) {
+    let result = match (from, operands.as_slice()) {
         (Scalar::Int(width), [a]) => convert(op, *a, width, to).ok_or_else(unknown),
         (Scalar::Int(width), [a, b]) => integer(op, *a, *b, width)?.ok_or_else(unknown),
+        (_, [a]) if op.name == "arith.bitcast" && a & ANY_PAYLOAD != 0 => Err(unseen(op)),
         (_, [a]) => float_unary(op, *a, from, to).ok_or_else(unknown),
+        (_, [_, sign]) if op.name == "math.copysign" && sign & ANY_SIGN != 0 => Err(unseen(op)),
         (_, operands) => float(op, operands, from).map(Some).ok_or_else(unknown),
-    }
+    }?;
+    let is_any = bits_of(&op.name) == Bits::Any;
+    Ok(result.map(|bits| if is_any && to.is_nan(bits) { to.any_nan() } else { bits }))
+}
+
+fn unseen(op: &Operation) -> Stop {
+    Stop::Unknown(format!("`{}` of a NaN that arithmetic gives, which may be any", op.name))
 }
 
 fn convert(op: &Operation, bits: u128, width: u32, to: Scalar) -> Option<Option<u128>> {
@@ -215,11 +252,11 @@ fn compare(predicate: &str, x: i128, y: i128, a: u128, b: u128) -> Option<bool> 
 fn float_unary(op: &Operation, bits: u128, from: Scalar, to: Scalar) -> Option<Option<u128>> {
     let x = from.float(bits);
     let name = op.name.strip_prefix("arith.").or_else(|| op.name.strip_prefix("math."))?;
-    let sign = 1u128 << if from == Scalar::F32 { 31 } else { 63 };
+    let sign = from.sign();
     let result = match (name, to) {
         ("bitcast", _) => bits,
         ("negf", _) => bits ^ sign,
-        ("absf", _) => bits & !sign,
+        ("absf", _) => bits & !(sign | ANY_SIGN),
         ("extf" | "truncf", Scalar::F32 | Scalar::F64) => to.bits_of(x),
         ("fptosi" | "fptoui", Scalar::Int(width)) => {
             let (whole, low, high) = (x.trunc(), -(2f64.powi(width as i32 - 1)), 2f64.powi(width as i32 - 1));
@@ -242,6 +279,9 @@ fn float(op: &Operation, operands: &[u128], ty: Scalar) -> Option<u128> {
     let round = |number: f64| ty.bits_of(number);
     let minimum = |a: f64, b: f64| if a == b { f64::from_bits(a.to_bits() | b.to_bits()) } else { a.min(b) };
     let maximum = |a: f64, b: f64| if a == b { f64::from_bits(a.to_bits() & b.to_bits()) } else { a.max(b) };
+    if let ("math.copysign", [magnitude, sign]) = (op.name.as_str(), operands) {
+        return Some((magnitude & !(ty.sign() | ANY_SIGN)) | (sign & ty.sign()));
+    }
     Some(match (op.name.strip_prefix("arith.")?, numbers.as_slice()) {
         ("addf", [a, b]) => round(a + b),
         ("subf", [a, b]) => round(a - b),
@@ -317,6 +357,25 @@ mod tests {
         add.flags.push("nsw".into());
         assert_eq!(operate(&add, &[Some(0x7f), Some(1)]), Ok(None));
         assert_eq!(op("shli", "i8", 1, 8), Ok(None));
+    }
+
+    #[test]
+    fn nans_of_arithmetic_may_be_any_and_others_are_what_they_are() {
+        let (f32, given) = (Scalar::F32, 0xffc0_0005);
+        let unary = |name: &str, bits| {
+            let (from, ty) = ("f32".to_string(), if name == "arith.bitcast" { "i32" } else { "f32" }.to_string());
+            operate(&Operation { name: name.into(), flags: vec![], from, ty, operands: vec![] }, &[Some(bits)])
+        };
+        let made = op("addf", "f32", given, given).unwrap().unwrap();
+        assert!(f32.allows(made, given) && !f32.allows(given, 0x7fc0_0000));
+        assert!(!f32.allows(made, u128::from(1f32.to_bits())));
+        assert_eq!(unary("arith.bitcast", given), Ok(Some(given)));
+        assert!(matches!(unary("arith.bitcast", made), Err(Stop::Unknown(_))));
+        assert_eq!(unary("arith.negf", given), Ok(Some(0x7fc0_0005)));
+        // The payload may be any, but the sign is none.
+        let magnitude = unary("math.absf", made).unwrap().unwrap();
+        assert!(f32.allows(magnitude, 0x7fc0_0005) && !f32.allows(magnitude, given));
+        assert!(f32.allows(unary("arith.negf", made).unwrap().unwrap(), given));
     }
 
     #[test]

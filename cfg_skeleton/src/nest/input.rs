@@ -91,7 +91,11 @@ pub(crate) fn initial(seed: u64, position: u32, cell: &[i64], scalar: Scalar) ->
         (_, 2) if (hash >> 40).is_multiple_of(4) => {
             let largest = if scalar == Scalar::F32 { f64::from(f32::MAX) } else { f64::MAX };
             let choices = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, largest, 1e-30, 1.0 / 3.0];
-            scalar.bits_of(choices[((hash >> 44) % 6) as usize])
+            let choice = (hash >> 44) % 6;
+            // Half of the NaNs are others than the usual one.
+            let payload = if scalar == Scalar::F32 { 0x8000_0005 } else { 1 << 63 | 5 };
+            let other = if choice == 0 && hash >> 48 & 1 == 1 { payload } else { 0 };
+            scalar.bits_of(choices[choice as usize]) | other
         }
         _ => {
             let fraction = [0.0, 0.5, 0.25, 0.1][(hash % 4) as usize];

@@ -8,7 +8,7 @@ use super::access::{Kind, Program};
 use super::affine::Var;
 use super::input::{Input, mix};
 use super::run::{End, FinalState, Origins, Read, StoreInstance, run};
-use super::value::{Pool, Value, ValueId, commutes};
+use super::value::{Pool, Value, ValueId};
 use super::{ArrayKind, Nest};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -173,7 +173,7 @@ impl Walk<'_> {
             return;
         }
         let mut right = b.operands.clone();
-        if right.len() == 2 && commutes(&a.name) {
+        if right.len() == 2 && self.pool.commutes(&a.name) {
             let straight = self.digest(a.operands[0], i, true) == self.digest(right[0], j, false)
                 && self.digest(a.operands[1], i, true) == self.digest(right[1], j, false);
             if !straight {
@@ -199,7 +199,7 @@ impl Walk<'_> {
             Value::Op(op) => op.operands.iter().fold(op.name.len() as u64, |hash, &operand| {
                 let next = self.digest(operand, at, left);
                 // Operands of a sum may change places.
-                if commutes(&op.name) { hash.wrapping_add(mix(next)) } else { mix(hash ^ next) }
+                if self.pool.commutes(&op.name) { hash.wrapping_add(mix(next)) } else { mix(hash ^ next) }
             }),
             Value::Index(_) => 3,
             _ => mix(u64::from(value.0)),

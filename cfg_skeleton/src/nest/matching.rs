@@ -9,7 +9,7 @@ use super::affine::{Affine, Var};
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider};
 use super::statements::{Action, Statement, Statements};
-use super::value::{Pool, Value, ValueId, commutes};
+use super::value::{Pool, Value, ValueId};
 use super::writers::{FEW_CANDIDATES, Reading, guesses};
 use super::{ArrayId, ArrayKind, LoadId};
 
@@ -196,9 +196,12 @@ impl<'a> Matcher<'a> {
                 }
                 let [l, r] = y.operands.as_slice() else { return false };
                 self.back_to(mark);
-                commutes(&x.name) && self.values(&x.operands, &[*r, *l])
+                pool.commutes(&x.name) && self.values(&x.operands, &[*r, *l])
             }
-            (Value::Array(x), Value::Array(y)) => self.array(*x, *y),
+            (Value::Array(x), Value::Array(y)) => {
+                let (l, r) = (self.before.nest.array(*x), self.after.nest.array(*y));
+                r.lives_as_long_as(l) && self.array(*x, *y)
+            }
             (x, y) => x == y,
         }
     }

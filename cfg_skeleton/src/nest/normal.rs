@@ -164,7 +164,7 @@ pub(crate) fn range(x: &For) -> Vec<Constraint> {
 
 /// Drops arrays of the function's own that nobody reads, with what is stored there.
 fn drop_unread(nest: &Nest, pool: &Pool, items: &mut Vec<Item>) {
-    let mut read = FxHashSet::default();
+    let mut read: FxHashSet<ArrayId> = nest.given_back(pool).into_iter().collect();
     arrays_read(pool, items, &mut read);
     remove(items, &|array| is_own(nest, array) && !read.contains(&array));
 }

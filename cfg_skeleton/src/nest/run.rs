@@ -354,6 +354,11 @@ impl<'a> Machine<'a> {
     fn results(&mut self) -> End {
         let mut values = vec![];
         for &result in &self.nest.results {
+            if matches!(self.pool.get(result), Value::Array(_)) {
+                // Its cells say what it is.
+                values.push(None);
+                continue;
+            }
             match self.statement_value(result, 0) {
                 Ok(value) => values.push(value),
                 Err(Halt(line, Stop::Undefined(why))) => return End::Undefined(line, why),

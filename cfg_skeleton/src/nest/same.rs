@@ -3,7 +3,7 @@
 use super::affine::{Affine, Var};
 use super::datapath::Renaming;
 use super::datapath::aligned::Pair;
-use super::value::{Pool, Value, ValueId, commutes};
+use super::value::{Pool, Value, ValueId};
 use super::{ArrayId, ArrayKind, Item, LoadId, Nest, Parallel};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -84,6 +84,11 @@ impl<'a> Same<'a> {
         }
     }
 
+    /// The same of arrays that others are given.
+    fn given(&mut self, (left, right): (ArrayId, ArrayId)) -> bool {
+        self.right.array(right).lives_as_long_as(self.left.array(left)) && self.array(left, right)
+    }
+
     /// Extents of arrays that are made here.
     fn extents(&self, left: ArrayId, right: ArrayId) -> bool {
         let (a, b) = (&self.left.array(left).shape, &self.right.array(right).shape);
@@ -106,9 +111,12 @@ impl<'a> Same<'a> {
                 let (l, r) = (&a.operands, &b.operands);
                 kind && l.len() == r.len()
                     && (l.iter().zip(r).all(|(l, r)| self.value(*l, *r))
-                        || (l.len() == 2 && commutes(&a.name) && self.value(l[0], r[1]) && self.value(l[1], r[0])))
+                        || (l.len() == 2
+                            && self.pool.commutes(&a.name)
+                            && self.value(l[0], r[1])
+                            && self.value(l[1], r[0])))
             }
-            (Value::Array(a), Value::Array(b)) => self.array(*a, *b),
+            (Value::Array(a), Value::Array(b)) => self.given((*a, *b)),
             (a, b) => a == b,
         };
         self.known.insert((left, right), result);
@@ -168,7 +176,7 @@ impl<'a> Same<'a> {
     /// Whether two statements compute the same value.
     fn computes(&mut self, (left, right): (ValueId, ValueId), lines: (u32, u32)) -> bool {
         if let (Value::Array(a), Value::Array(b)) = (self.pool.get(left), self.pool.get(right)) {
-            return self.array(*a, *b);
+            return self.given((*a, *b));
         }
         match &mut self.pairs {
             Some(pairs) => {

@@ -1,6 +1,6 @@
 //! Calls of functions that are not seen, as runs record them: what each is given, and what it may look at.
 
-use super::eval::Scalar;
+use super::eval::{ANY_PAYLOAD, Scalar};
 use super::input::Cell;
 use super::{ArrayId, ArrayKind, Line, Nest};
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub(crate) fn first_difference(left: &[Call], right: &[Call]) -> Option<(usize, 
                 // Whatever comes after a call that is given anything may be anything.
                 (Operand::Value(_, None), _) => return None,
                 (Operand::Value(scalar, Some(x)), Operand::Value(_, y)) => {
-                    if y.is_none_or(|y| !scalar.same(*x, y)) {
+                    if y.is_none_or(|y| !scalar.allows(*x, y)) {
                         let shown = [Some(*x), *y].map(|v| v.map_or("what is undefined".into(), |v| scalar.show(v)));
                         return Some((number, shown.map(|v| format!("is given {v} as operand {n}")), lines));
                     }
@@ -72,6 +72,8 @@ pub(crate) fn first_difference(left: &[Call], right: &[Call]) -> Option<(usize, 
         let cells = a.memory.keys().chain(b.memory.keys());
         let differing = cells.filter(|key| match (a.memory.get(*key), b.memory.get(*key)) {
             (Some(None), _) => false,
+            // A NaN that may be any.
+            (Some(Some(x)), _) if x & ANY_PAYLOAD != 0 => false,
             (x, y) => x != y,
         });
         if let Some((seen, cell)) = differing.min() {

@@ -1,7 +1,7 @@
 //! What statements compute: values as a graph in which equal values are one.
 
 use super::affine::Affine;
-use super::{ArrayId, Item, LoadId, Nest};
+use super::{ArrayId, Item, LoadId, Nest, nan};
 use indexmap::IndexSet;
 
 /// A value of a [`Pool`].
@@ -64,11 +64,27 @@ pub struct Operation {
 #[derive(Clone, Default, Debug)]
 pub struct Pool {
     values: IndexSet<Value>,
+    /// Whether an operation sees the bits of NaNs.
+    sees_nans: bool,
 }
 
 impl Pool {
+    /// Values are equal only if the bits of NaNs are, too.
+    pub fn compare_nans(&mut self) {
+        self.sees_nans = true;
+    }
+
+    /// Whether values are equal only if the bits of NaNs are, too: they are seen.
+    #[must_use]
+    pub fn sees_nans(&self) -> bool {
+        self.sees_nans
+    }
+
     /// The number of a value.
     pub fn add(&mut self, value: Value) -> ValueId {
+        if let Value::Op(op) = &value {
+            self.sees_nans |= nan::sees_bits(self, op);
+        }
         ValueId(u32::try_from(self.values.insert_full(value).0).unwrap_or(u32::MAX))
     }
 
@@ -100,6 +116,12 @@ impl Pool {
         // Operands are added before what is made from them.
         found.sort_unstable();
         found
+    }
+
+    /// Whether an operation gives the same when its two operands change places.
+    #[must_use]
+    pub fn commutes(&self, name: &str) -> bool {
+        commutes(name, self.sees_nans)
     }
 
     /// The bits of a constant.
@@ -156,16 +178,15 @@ pub(crate) fn loads_of(pool: &Pool, value: ValueId) -> impl Iterator<Item = Load
     pool.reachable([value]).into_iter().filter_map(load)
 }
 
-/// Whether an operation gives the same when its two operands change places.
-///
-/// Of floats this holds but for the payload of a NaN, which no report tells apart.
+/// Whether an operation gives the same when its two operands change places. Of floats this holds but for the bits of a
+/// NaN, so it does not hold where `nans` are compared.
 #[must_use]
-pub fn commutes(name: &str) -> bool {
-    const NAMES: [&str; 16] = [
-        "addf", "mulf", "addi", "muli", "andi", "ori", "xori", "maximumf", "minimumf", "maxnumf", "minnumf", "maxsi",
-        "minsi", "maxui", "minui", "cmpi.eq",
-    ];
-    name.strip_prefix("arith.").is_some_and(|name| NAMES.contains(&name) || name == "cmpi.ne")
+pub fn commutes(name: &str, nans: bool) -> bool {
+    const INTEGERS: [&str; 11] =
+        ["addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui", "cmpi.eq", "cmpi.ne"];
+    const FLOATS: [&str; 6] = ["addf", "mulf", "maximumf", "minimumf", "maxnumf", "minnumf"];
+    let Some(name) = name.strip_prefix("arith.") else { return false };
+    INTEGERS.contains(&name) || (FLOATS.contains(&name) && !nans)
 }
 
 /// Whether the operation gives one of two operands, by its first one: a poison that it does not give does not matter.
@@ -269,12 +290,30 @@ pub fn may_be_poison(pool: &Pool, op: &Operation) -> bool {
 #[must_use]
 pub fn may_trap(name: &str) -> bool {
     const NAMES: [&str; 7] = ["divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"];
-    name.strip_prefix("arith.").is_some_and(|name| NAMES.contains(&name))
+    name == "math.ipowi" || name.strip_prefix("arith.").is_some_and(|name| NAMES.contains(&name))
+}
+
+/// Whether executing the operation on these operands may be undefined behaviour.
+#[must_use]
+pub fn may_trap_on(pool: &Pool, name: &str, operands: &[ValueId]) -> bool {
+    may_trap(name)
+        && if name == "math.ipowi" { !exponent_is_safe(pool, operands) } else { !divisor_is_safe(pool, operands) }
+}
+
+/// Whether the second operand is a constant, and no negative power: of 0 there is none.
+fn exponent_is_safe(pool: &Pool, operands: &[ValueId]) -> bool {
+    match operands.get(1).map(|exponent| pool.get(*exponent)) {
+        Some(Value::Constant(Constant { ty, number: Number::Bits(bits) })) => {
+            let width: u32 = ty.strip_prefix('i').and_then(|w| w.parse().ok()).unwrap_or(0);
+            (1..=64).contains(&width) && bits >> (width - 1) == 0
+        }
+        Some(Value::Index(affine)) => affine.as_constant().is_some_and(|c| c >= 0),
+        _ => false,
+    }
 }
 
 /// Whether the second operand is a constant by which all numbers can be divided.
-#[must_use]
-pub fn divisor_is_safe(pool: &Pool, operands: &[ValueId]) -> bool {
+fn divisor_is_safe(pool: &Pool, operands: &[ValueId]) -> bool {
     match operands.get(1).map(|divisor| pool.get(*divisor)) {
         Some(Value::Constant(Constant { ty, number: Number::Bits(bits) })) => {
             let width: u32 = ty.strip_prefix('i').and_then(|w| w.parse().ok()).unwrap_or(0);

@@ -6,8 +6,11 @@
 //! (`@mlir("arith.addi")`); one that no pack declares is a function that nobody knows.
 //!
 //! In e-graphs nothing is poison, so a proof there is one only where the second version is certainly no poison when the
-//! first one is not ([`poison`]). The solver is asked with poison.
+//! first one is not ([`poison`]). The solver is asked with poison. In e-graphs all NaNs are one, so a proof there is one
+//! only where a NaN of the first version may be any ([`nans`]); where an operation sees the bits of NaNs, nothing that gives a
+//! float means anything there.
 
+mod nans;
 mod operations;
 mod poison;
 mod rounded;
@@ -102,8 +105,11 @@ impl Datapaths {
         if !self.has_rules {
             return (answers, Ok(()));
         }
-        let is_small = |n: &usize| questions[*n].terms.len() <= most;
-        let open: Vec<usize> = (0..questions.len()).filter(|n| answers[*n].is_none()).filter(is_small).collect();
+        let is_for_rules = |n: &usize| {
+            let question = &questions[*n];
+            question.terms.len() <= most && (question.nans || nans::do_not_matter(question))
+        };
+        let open: Vec<usize> = (0..questions.len()).filter(|n| answers[*n].is_none()).filter(is_for_rules).collect();
         let asked: Vec<Question> = open.iter().map(|n| questions[*n].clone()).collect();
         let found = match self.by_rules(&asked) {
             Ok(found) => found,

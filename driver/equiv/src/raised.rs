@@ -26,7 +26,7 @@ pub(crate) use certified::{certificate, check};
 use crate::raise::{Accessed, NoNest, Raised, Scope, Source, elements, raise, unguarded, within};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::nest::arguments::{self, Argument};
-use rewright_cfg_skeleton::nest::compare::{Options, compare};
+use rewright_cfg_skeleton::nest::compare::{Options, assumption_of_nans, compare};
 use rewright_cfg_skeleton::nest::datapath::NoOracle;
 use rewright_cfg_skeleton::nest::{
     Affine, Assumption, Confirmation, Constraint, Decider, Item, Names, Nest, Origin, Pool, touches_no_more,
@@ -145,17 +145,18 @@ fn shortest_row(items: &[Item]) -> Option<i128> {
     each.min()
 }
 
+/// Loads of what a parameter points to, but for those of blocks that are copied.
+fn loads(raised: &Raised, parameter: u32) -> impl Iterator<Item = &Accessed> {
+    let is_one = move |access: &&Accessed| access.parameter == parameter && !access.is_store;
+    raised.accesses.iter().filter(is_one).filter(|access| access.element_of_block.is_none())
+}
+
 fn branches_on_data(items: &[Item]) -> bool {
     items.iter().any(|item| match item {
         Item::If(_) => true,
         Item::For(x) => branches_on_data(&x.body),
         _ => false,
     })
-}
-
-/// What proofs of nests of our IR rest on.
-fn assumptions() -> Vec<String> {
-    vec!["the sign and the payload of a NaN do not matter, nor what is made of them".to_string()]
 }
 
 /// Two versions as nests.
@@ -270,7 +271,12 @@ impl<'a> Pair<'a> {
         if let Some(reason) = self.touched_anew() {
             return Shown::Nothing(reason);
         }
-        Shown::Proved { tier, precondition: self.precondition(evidence.precondition), assumptions: assumptions() }
+        Shown::Proved { tier, precondition: self.precondition(evidence.precondition), assumptions: self.assumptions() }
+    }
+
+    /// What proofs rest on.
+    fn assumptions(&self) -> Vec<String> {
+        vec![assumption_of_nans(self.pool.sees_nans())]
     }
 
     /// A condition on sizes with all else that a proof needs.
@@ -391,8 +397,17 @@ impl<'a> Pair<'a> {
         copied.sort_unstable();
         copied.dedup();
         // A load of an element makes all of it poison if a part is, or an address a number; a copy keeps what there is.
+        copied.retain(|parameter| loads(&self.second, *parameter).next().is_some());
         let of_copied = |parameter| format!("{} holds whole values of the type that it is read as", name(parameter));
         conditions.extend(copied.into_iter().map(of_copied));
+        // What is read as a number and written is no address any more.
+        let are_addresses = |raised: &Raised, parameter| loads(raised, parameter).any(|access| access.is_address);
+        let is_other = |parameter: &u32| {
+            [&self.first, &self.second].iter().all(|raised| loads(raised, *parameter).next().is_some())
+                && are_addresses(&self.first, *parameter) != are_addresses(&self.second, *parameter)
+        };
+        let read_otherwise = accessed.iter().map(|(parameter, _)| *parameter).filter(is_other);
+        conditions.extend(read_otherwise.map(|parameter| format!("{} holds no addresses", name(parameter))));
         conditions.extend(loose.into_iter().map(|name| format!("`{name}` of equal operands gives equal results")));
         conditions
     }

@@ -90,7 +90,6 @@ pub(crate) fn import(
         may_hold_poison: choices::may_hold_poison(body),
         choices: FxHashMap::default(),
         passed: FxHashSet::default(),
-        automatic: FxHashSet::default(),
     };
     importer.arguments(body, function.line)?;
     let mut items = vec![];
@@ -132,8 +131,6 @@ struct Importer<'a> {
     choices: FxHashMap<Var, Vec<Case>>,
     /// Arrays that calls are given.
     passed: FxHashSet<ArrayId>,
-    /// Arrays that end with the function.
-    automatic: FxHashSet<ArrayId>,
 }
 
 impl Importer<'_> {
@@ -147,7 +144,8 @@ impl Importer<'_> {
                 }
                 let Memref { shape, element, strides } = read;
                 let shape = shape.into_iter().map(|e| e.map(Affine::constant)).collect();
-                let array = Array { name: name.clone(), kind: ArrayKind::Argument(number), element, shape };
+                let array =
+                    Array { name: name.clone(), kind: ArrayKind::Argument(number), element, shape, automatic: false };
                 let array = self.add_array(array);
                 self.strided.extend(strides.map(|_| array));
                 Meaning::Array(array)

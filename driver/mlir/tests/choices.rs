@@ -113,3 +113,20 @@ fn strides_that_are_not_known_are_a_condition() {
         loops(["i", "j"], ty, &cast).replace(&format!("%a[%i, %j] : {ty}"), &format!("%c[%i, %j] : {identity}"));
     assert_eq!(verdict(&before, &claimed).0, Kind::Unknown);
 }
+
+#[test]
+fn a_power_that_may_be_undefined_is_not_executed_anew() {
+    let function = |body: &str| {
+        format!(
+            "func.func @f(%c: i1, %x: i32, %y: i32) -> i32 {{\n%two = arith.constant 2 : i32\n{body}\nreturn %r : i32\n}}"
+        )
+    };
+    let power = |exponent: &str| format!("%p = math.ipowi %x, {exponent} : i32");
+    let branch = |exponent: &str| {
+        let arms = "scf.yield %p : i32\n} else {\nscf.yield %y : i32\n}";
+        function(&format!("%r = scf.if %c -> (i32) {{\n{}\n{arms}", power(exponent)))
+    };
+    let select = |exponent: &str| function(&format!("{}\n%r = arith.select %c, %p, %y : i32", power(exponent)));
+    assert_ne!(verdict(&branch("%y"), &select("%y")).0, Kind::Proved);
+    assert_eq!(verdict(&select("%two"), &select("%two").replace("%p", "%q")).0, Kind::Proved);
+}

@@ -1,4 +1,4 @@
-//! What is seen of arrays of the function's own, and of what calls give: none of these second versions is proved.
+//! What is seen of arrays of the function's own, and of what calls give.
 
 use rewright_cfg_skeleton::verdict::Kind;
 use rewright_mlir::{Options, validate};
@@ -24,6 +24,9 @@ fn an_array_that_is_given_back_is_seen() {
         )
     };
     let right = filled("%n", 0, "%x", "alloc");
+    assert!(is_proved(&right, &right.replace("%i", "%j")));
+    assert!(is_proved(&right, &right.replace("to %n {", "to affine_map<()[s] -> (s * 2 - s)>()[%n] {")));
+    assert!(is_proved(&filled("%n", 0, "%x", "alloca"), &right));
     for wrong in [
         filled("%n", 0, "%y", "alloc"),
         filled("%n", 1, "%x", "alloc"),
@@ -32,6 +35,47 @@ fn an_array_that_is_given_back_is_seen() {
     ] {
         assert!(!is_proved(&right, &wrong), "{wrong}");
     }
+    let verdict = |after: &str| validate(&right, after, &Options::default()).functions[0].verdict;
+    assert_eq!(verdict(&filled("%n", 0, "%y", "alloc")), Kind::Refuted);
+    assert_eq!(verdict(&filled("%n", 1, "%x", "alloc")), Kind::Refuted);
+}
+
+#[test]
+fn of_several_arrays_each_is_given_back_in_its_place() {
+    let pair = |results: &str, order: [&str; 2]| {
+        let stores = order.map(|array| format!("affine.store %{array}, %t{array}[%i] : memref<?xi32>")).join("\n");
+        format!(
+            "func.func @f(%n: index, %x: i32, %y: i32) -> (memref<?xi32>, memref<?xi32>) {{
+               %tx = memref.alloc(%n) : memref<?xi32>
+               %ty = memref.alloc(%n) : memref<?xi32>
+               affine.for %i = 0 to %n {{ {stores} }}
+               return {results} : memref<?xi32>, memref<?xi32>
+             }}"
+        )
+    };
+    let right = pair("%tx, %ty", ["x", "y"]);
+    let verdict = |after: &str| validate(&right, after, &Options::default()).functions[0].verdict;
+    assert_eq!(verdict(&right), Kind::Proved);
+    assert_eq!(verdict(&pair("%tx, %ty", ["y", "x"])), Kind::Proved);
+    assert_eq!(verdict(&pair("%ty, %tx", ["x", "y"])), Kind::Refuted);
+    assert_eq!(verdict(&pair("%tx, %tx", ["x", "y"])), Kind::Refuted);
+}
+
+#[test]
+fn what_a_call_may_keep_does_not_end_with_the_function() {
+    let given = |alloc: &str| {
+        format!(
+            "func.func private @keep(memref<4xi32>)
+             func.func @f(%n: index) {{
+               %t = memref.{alloc}() : memref<4xi32>
+               func.call @keep(%t) : (memref<4xi32>) -> ()
+               return
+             }}"
+        )
+    };
+    assert!(is_proved(&given("alloc"), &given("alloc").replace("%t", "%u")));
+    assert!(is_proved(&given("alloca"), &given("alloc")));
+    assert!(!is_proved(&given("alloc"), &given("alloca")));
 }
 
 #[test]

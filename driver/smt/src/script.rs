@@ -57,6 +57,8 @@ pub struct Script {
     /// Of what solvers find hard (products, quotients, [`Script::hidden`]) nothing is to be known but that equal operands
     /// give equal ones. What holds of such functions holds of these.
     pub opaque: bool,
+    /// Variables that are the bits of a float that is computed.
+    computed: FxHashSet<u32>,
     /// Sums and products that are equal by the laws of a ring are to be one term.
     pub laws: bool,
     /// Questions of bit vectors alone are to say so: solvers decide some of them sooner, others later.
@@ -116,6 +118,7 @@ impl Script {
             products: false,
             opaque: false,
             says_logic: false,
+            computed: FxHashSet::default(),
             laws: false,
             ring: Ring::default(),
             hides: false,
@@ -301,7 +304,22 @@ impl Script {
         let equation = self.apply("=", &[read, float], Sort::Bool);
         self.assume(bits, equation);
         self.known.insert(key, bits);
+        self.computed.insert(bits.id);
         bits
+    }
+
+    /// Whether a term may be made of the bits of a float that is computed, which are any if it is a NaN.
+    pub fn may_be_computed(&self, term: Expr) -> bool {
+        let (mut rest, mut seen) = (vec![term.id], FxHashSet::default());
+        while let Some(id) = rest.pop() {
+            let node = &self.nodes[id as usize];
+            let is_unknown = node.definition.as_ref().is_some_and(|text| text.starts_with("(|"));
+            if is_unknown || self.computed.contains(&id) {
+                return true;
+            }
+            rest.extend(node.children.iter().filter(|child| seen.insert(**child)));
+        }
+        false
     }
 
     /// Bits, read as a float.

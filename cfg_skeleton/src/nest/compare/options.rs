@@ -11,6 +11,8 @@ pub struct Options {
     pub may_alias: Vec<(String, String)>,
     /// Arithmetic on `index` is shown not to overflow so many bits. Without, it is assumed not to overflow.
     pub index_bits: Option<u32>,
+    /// The bits of all NaNs are compared, also where nothing sees them.
+    pub compare_nans: bool,
     /// Assumptions about sizes. Those that speak of a size that a nest does not have are not used there.
     pub sizes: Vec<Assumption>,
     /// Steps of the decision procedure.
@@ -27,6 +29,7 @@ impl Default for Options {
             in_bounds: true,
             may_alias: vec![],
             index_bits: None,
+            compare_nans: false,
             sizes: vec![],
             budget: 30_000_000,
             fuel: 400_000,
@@ -35,9 +38,14 @@ impl Default for Options {
     }
 }
 
-/// The assumptions that a proof under these options rests on.
+/// The assumptions that a proof under these options rests on, where the bits of `nans` are compared or not.
 #[must_use]
-pub fn assumptions(in_bounds: bool, may_alias: &[(String, String)], index_bits: Option<u32>) -> Vec<String> {
+pub fn assumptions(
+    in_bounds: bool,
+    may_alias: &[(String, String)],
+    index_bits: Option<u32>,
+    nans: bool,
+) -> Vec<String> {
     let pairs: Vec<String> = may_alias.iter().map(|(a, b)| format!("{a} and {b}")).collect();
     let but = if pairs.is_empty() { String::new() } else { format!(" (but {} may)", pairs.join(", ")) };
     let mut assumptions = vec![format!("arrays that are different arguments do not overlap{but}")];
@@ -48,6 +56,14 @@ pub fn assumptions(in_bounds: bool, may_alias: &[(String, String)], index_bits: 
         None => "arithmetic on `index` does not overflow".into(),
         Some(bits) => format!("`index` has at least {bits} bits, and sizes fit {bits} bits"),
     });
-    assumptions.push("the sign and the payload of a NaN do not matter, nor what is made of them".into());
+    assumptions.push(assumption_of_nans(nans));
     assumptions
+}
+
+/// What is assumed of NaNs, where their bits are compared or not.
+#[must_use]
+pub fn assumption_of_nans(compared: bool) -> String {
+    let same = "an operation that gives a NaN gives the same one for the same operands";
+    let any = "a NaN that arithmetic of the first version gives may be any other one in the second version";
+    if compared { same } else { any }.to_string()
 }

@@ -3,7 +3,8 @@
 //! Operands are numbered before what is made from them, and the numbers given last can be taken back.
 
 use super::super::affine::{Affine, Var};
-use super::super::value::{Constant, Number, Operation, Pool, Value, ValueId, commutes, is_never_poison};
+use super::super::nan::{Bits, bits_of, is_float};
+use super::super::value::{Constant, Number, Operation, Pool, Value, ValueId, is_never_poison};
 use super::super::{ArrayId, Item, LoadId, Nest};
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
@@ -50,6 +51,8 @@ pub(super) struct Graph<'a> {
     heads: IndexSet<Operation>,
     /// Whether the node is certainly no poison.
     defined: Vec<bool>,
+    /// Whether a NaN that the node is may be any.
+    any_nan: Vec<bool>,
     /// The value of a program that was numbered by it first.
     origin: Vec<ValueId>,
     /// The node that stands for it in what is made from it.
@@ -77,6 +80,7 @@ impl<'a> Graph<'a> {
             nodes: IndexSet::new(),
             heads: IndexSet::new(),
             defined: vec![],
+            any_nan: vec![],
             origin: vec![],
             standing: vec![],
             others: FxHashMap::default(),
@@ -102,6 +106,16 @@ impl<'a> Graph<'a> {
         &self.heads[head as usize]
     }
 
+    /// Whether the operation gives the same when its two operands change places.
+    pub(super) fn commutes(&self, head: u32) -> bool {
+        self.pool.commutes(&self.head(head).name)
+    }
+
+    /// Whether values are equal only if the bits of NaNs are.
+    pub(super) fn sees_nans(&self) -> bool {
+        self.pool.sees_nans()
+    }
+
     pub(super) fn is_defined(&self, id: NodeId) -> bool {
         self.defined[id as usize]
     }
@@ -121,7 +135,7 @@ impl<'a> Graph<'a> {
         self.standing[id as usize] = by;
         // One that is made of the other says nothing of it.
         let is_other = matches!(self.get(id), Node::Op(_, operands) if !operands.contains(&by));
-        if alike && is_other {
+        if alike && is_other && self.have_like_nans(by, id) {
             self.others.entry(by).or_default().push(id);
         }
     }
@@ -152,6 +166,7 @@ impl<'a> Graph<'a> {
         }
         self.nodes.truncate(length);
         self.defined.truncate(length);
+        self.any_nan.truncate(length);
         self.origin.truncate(length);
         self.standing.truncate(length);
         self.sampled.truncate(length);
@@ -245,7 +260,7 @@ impl<'a> Graph<'a> {
             Value::Array(_) => other,
             Value::Op(Operation { name, flags, from, ty, operands }) => {
                 let mut operands: SmallVec<[NodeId; 3]> = operands.iter().map(|o| number(*o)).collect();
-                if operands.len() == 2 && commutes(name) {
+                if operands.len() == 2 && self.pool.commutes(name) {
                     operands.sort_unstable();
                 }
                 let (name, flags, from, ty) = (name.clone(), flags.clone(), from.clone(), ty.clone());
@@ -258,12 +273,33 @@ impl<'a> Graph<'a> {
     fn insert(&mut self, node: Node, value: ValueId) -> NodeId {
         let (id, new) = self.nodes.insert_full(node);
         if new {
-            let defined = self.defines(id as NodeId);
+            let (defined, any_nan) = (self.defines(id as NodeId), self.gives_any_nan(id as NodeId));
             self.defined.push(defined);
+            self.any_nan.push(any_nan);
             self.origin.push(value);
             self.standing.push(id as NodeId);
         }
         id as NodeId
+    }
+
+    /// Whether a NaN that the node is may be any: then a node that stands for it is one that it may stand for.
+    fn gives_any_nan(&self, id: NodeId) -> bool {
+        match self.get(id) {
+            Node::Op(head, operands) => match (bits_of(&self.head(*head).name), operands.as_slice()) {
+                (Bits::Any, _) => true,
+                (Bits::Negated, [x]) => self.any_nan[*x as usize],
+                (Bits::Chosen, [_, x, y]) => self.any_nan[*x as usize] && self.any_nan[*y as usize],
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether values that are equal for what is made of one of the nodes are so for what is made of the other: in neither
+    /// are NaNs exact, or all are.
+    fn have_like_nans(&self, a: NodeId, b: NodeId) -> bool {
+        let takes_floats = self.type_of(a).is_none_or(is_float);
+        !takes_floats || self.sees_nans() || (self.any_nan[a as usize] && self.any_nan[b as usize])
     }
 
     fn defines(&self, id: NodeId) -> bool {

@@ -9,7 +9,7 @@
 //!
 //! **Invariant**: an answer is about nodes whatever programs read, so it holds however it was come by.
 
-use super::super::value::{Pool, ValueId, commutes};
+use super::super::value::{Pool, ValueId};
 use super::super::{Line, Nest};
 use super::graph::{Graph, Node, NodeId, Renaming};
 use super::window::{MAX_OPERATIONS, Part, question};
@@ -424,7 +424,7 @@ impl<'a> Sweep<'a> {
         let refused = |l: &NodeId, r: &NodeId| found((*l, *r)).or_else(|| found((*r, *l)));
         let straight = of_left.iter().zip(of_right);
         let crossed = of_left.iter().zip(of_right.iter().rev());
-        let is_commuted = of_left.len() == 2 && commutes(&self.graph.head(*a).name);
+        let is_commuted = of_left.len() == 2 && self.graph.commutes(*a);
         let all = |pairs: &[(&NodeId, &NodeId)]| {
             let open: Vec<_> = pairs.iter().filter(|(l, r)| l != r).collect();
             let found = open.iter().map(|(l, r)| refused(l, r)).collect::<Option<Vec<_>>>()?;
@@ -458,7 +458,7 @@ impl<'a> Sweep<'a> {
         let is_asked = said.is_some();
         let reason = said.unwrap_or_else(|| match refusal {
             Some(_) => format!("no {MAX_OPERATIONS} operations that they end in show that two values are equal"),
-            None => "two values differ, if what is read may be anything".to_string(),
+            None => "two values differ on inputs that were tried".to_string(),
         });
         let values = (Some(self.graph.origin(left)), Some(self.graph.origin(right)));
         Difference { lines: stop.lines, reason, is_asked, values }
@@ -475,7 +475,7 @@ impl<'a> Sweep<'a> {
                 return pair;
             }
             let mut orders = vec![right.to_vec()];
-            if right.len() == 2 && commutes(&self.graph.head(*a).name) {
+            if right.len() == 2 && self.graph.commutes(*a) {
                 orders.push(vec![right[1], right[0]]);
             }
             let differing = orders.into_iter().map(|right| {

@@ -8,7 +8,7 @@
 //! last one before the node is used, because the source computes its statements from that.
 
 use super::super::input::mix;
-use super::super::value::{Constant, Number, commutes};
+use super::super::value::{Constant, Number};
 use super::graph::{Graph, Node, NodeId, Samples, Tried, any, compute, same, stands_for};
 use super::{Question, Term, TermKind};
 use rustc_hash::FxHashMap;
@@ -192,7 +192,12 @@ impl<'g, 'a> Window<'g, 'a> {
             values.insert(id, samples);
         }
         let [left, right] = self.roots;
-        stands_for(self.graph.type_of(left).unwrap_or_default(), &values[&left], &values[&right], tried)
+        stands_for(
+            self.graph.type_of(left).unwrap_or_default(),
+            &values[&left],
+            &values[&right],
+            (tried, self.graph.sees_nans()),
+        )
     }
 
     /// Anything that the node may be, were it not computed.
@@ -225,7 +230,7 @@ impl<'g, 'a> Window<'g, 'a> {
             number.insert(id, terms.len() as u32 - 1);
         }
         let [left, right] = self.roots.map(|root| number[&root]);
-        Question { terms, left, right }
+        Question { terms, left, right, nans: self.graph.sees_nans() }
     }
 
     /// The operands of an operation of the part; those that may change places by their shapes.
@@ -233,7 +238,7 @@ impl<'g, 'a> Window<'g, 'a> {
         match self.made(id) {
             Node::Op(head, operands) if self.inner.contains_key(&id) => {
                 let mut operands = operands.to_vec();
-                if operands.len() == 2 && commutes(&self.graph.head(*head).name) {
+                if operands.len() == 2 && self.graph.commutes(*head) {
                     operands.sort_by_key(|operand| (shapes[operand], *operand));
                 }
                 operands
@@ -250,12 +255,12 @@ impl<'g, 'a> Window<'g, 'a> {
             let ty = text(5, self.graph.type_of(id).unwrap_or_default());
             let shape = match self.made(id) {
                 Node::Op(head, operands) if self.inner.contains_key(&id) => {
-                    let head = self.graph.head(*head);
+                    let name = &self.graph.head(*head).name;
                     let mut operands: Vec<u64> = operands.iter().map(|operand| shapes[operand]).collect();
-                    if commutes(&head.name) {
+                    if self.graph.commutes(*head) {
                         operands.sort_unstable();
                     }
-                    operands.into_iter().fold(text(ty, &head.name), |hash, operand| mix(hash ^ operand))
+                    operands.into_iter().fold(text(ty, name), |hash, operand| mix(hash ^ operand))
                 }
                 Node::Constant(Constant { number: Number::Bits(bits), .. }) => {
                     mix(ty ^ *bits as u64 ^ (bits >> 64) as u64)

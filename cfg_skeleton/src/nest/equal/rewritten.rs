@@ -72,7 +72,7 @@ impl Proof<'_, '_> {
         let mut known = FxHashMap::default();
         let r = self.asked_of(Side::After, right, given, &mut builder, &mut known)?;
         let terms = builder.terms.into_iter().map(|(term, _)| term).collect();
-        Some(Question { terms, left: l, right: r })
+        Some(Question { terms, left: l, right: r, nans: self.pool.sees_nans() })
     }
 
     fn asked_of(

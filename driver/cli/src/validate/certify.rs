@@ -197,7 +197,8 @@ fn one(
     checker
         .check(certificate, (&pair.before, &pair.after), &mut pair.pool, oracle)
         .map_err(|reason| reason.to_string())?;
-    let assumptions = assumptions(certificate.in_bounds, &certificate.may_alias, certificate.index_bits);
+    let Certificate { in_bounds, may_alias, index_bits, .. } = certificate;
+    let assumptions = assumptions(*in_bounds, may_alias, *index_bits, pair.pool.sees_nans());
     Ok((Accepted { precondition: pair.precondition(certificate.precondition()), assumptions }, pair.calls))
 }
 

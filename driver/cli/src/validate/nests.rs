@@ -24,6 +24,10 @@ pub(super) struct Assumed {
     /// Show, not assume, that arithmetic on `index` does not overflow so many bits; sizes fit them. For MLIR
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(8..=i64::from(MAX_INDEX_BITS)))]
     index_bits: Option<u32>,
+    /// Compare the bits of all NaNs. Otherwise, unless an operation sees them, a NaN that arithmetic of the first version
+    /// gives may be any other one in the second version. For MLIR
+    #[arg(long)]
+    compare_nans: bool,
 }
 
 impl Assumed {
@@ -34,6 +38,7 @@ impl Assumed {
             (!self.may_alias.is_empty(), "--may-alias"),
             (self.no_assume_in_bounds, "--no-assume-in-bounds"),
             (self.index_bits.is_some(), "--index-bits"),
+            (self.compare_nans, "--compare-nans"),
         ];
         options.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }
@@ -53,6 +58,7 @@ impl Assumed {
             in_bounds: !self.no_assume_in_bounds,
             may_alias: self.overlapping(&signatures)?,
             index_bits: self.index_bits,
+            compare_nans: self.compare_nans,
             sizes: self.conditions(&signatures)?,
             ..Options::default()
         })

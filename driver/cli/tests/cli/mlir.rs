@@ -224,6 +224,7 @@ fn what_is_assumed_of_mlir_has_switches() {
         ("--may-alias a,b", "copy: unknown: %a and %b may overlap"),
         ("--index-bits 32", "copy: proved"),
         ("--no-assume-in-bounds", "copy: "),
+        ("--compare-nans", "copy: proved"),
     ] {
         let ran = rewright(dir.path(), &format!("validate a.mlir b.mlir {options}"));
         assert!(ran.code == Some(0) && ran.stdout.starts_with(says), "{options}: {}{}", ran.stdout, ran.stderr);

@@ -101,14 +101,10 @@ impl Laws {
         })
     }
 
-    /// Whether two floats are the same one: all NaNs are.
-    pub(super) fn same(&mut self, script: &mut Script, x: Expr, y: Expr, format: Format) -> Expr {
+    /// Whether a float is a NaN.
+    pub(super) fn is_nan(&mut self, script: &mut Script, x: Expr, format: Format) -> Expr {
         let width = format.exponent + format.significand;
-        let mut rounded = Rounded { s: script, laws: self, format, width };
-        let (first, second) = (rounded.is_nan(x), rounded.is_nan(y));
-        let nans = script.and(&[first, second]);
-        let bits = script.equal(x, y);
-        script.or(&[bits, nans])
+        Rounded { s: script, laws: self, format, width }.is_nan(x)
     }
 }
 

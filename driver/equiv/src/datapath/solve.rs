@@ -1,5 +1,6 @@
 //! A question to a solver, with poison: is there an input on which the second value may not stand for the first one?
 
+use super::nans::{self, Freedom};
 use super::operations::Operations;
 use super::poison::constant;
 use super::rounded::{Laws, Rounding};
@@ -25,6 +26,8 @@ const SHARES: u64 = 3;
 enum Floats {
     /// Its laws ([`super::rounded`]).
     Laws,
+    /// That it gives the same for the same operands.
+    Opaque,
     /// What it computes.
     Exact,
 }
@@ -55,7 +58,7 @@ impl Solving {
 
     /// The same within a few steps, which are not counted where they are enough. Of rounded arithmetic only laws are known.
     pub(super) fn ask_quickly(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
-        self.ask_within(question, operations, quick(question), Floats::Laws)
+        self.ask_within(question, operations, quick(question), without_rounding(question))
     }
 
     /// Whether the second value may stand for the first one; else why that is not known. No question takes all steps that
@@ -63,7 +66,7 @@ impl Solving {
     pub(super) fn ask(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
         if has_floats(question) {
             let share = self.share(question)?;
-            if self.ask_within(question, operations, share, Floats::Laws).is_ok() {
+            if self.ask_within(question, operations, share, without_rounding(question)).is_ok() {
                 return Ok(());
             }
         }
@@ -128,6 +131,11 @@ pub(super) enum Unproved {
     Open(String),
 }
 
+/// What is to be known of rounded arithmetic where little work is to be done. The laws do not say which NaNs it gives.
+fn without_rounding(question: &Question) -> Floats {
+    if question.nans { Floats::Opaque } else { Floats::Laws }
+}
+
 /// Steps for a question that is to be answered quickly.
 fn quick(question: &Question) -> u64 {
     let widest = question.terms.iter().filter_map(|term| width(&term.ty)).max();
@@ -154,6 +162,8 @@ fn is_exact(question: &Question, operations: &Operations) -> bool {
 struct Symbolic {
     bits: Expr,
     poison: Expr,
+    /// What of a NaN may be otherwise.
+    nan: Freedom,
 }
 
 /// The claim that the second value may not stand for the first one.
@@ -176,16 +186,23 @@ fn differs(s: &mut Script, question: &Question, operations: &Operations, floats:
                     laws.meaning(s, rounding)
                 })
             }
+            (Floats::Opaque, TermKind::Op { name, from, .. }) if nans::is_rounded(name, from, &term.ty) => {
+                let operands: Vec<Expr> = operands.iter().map(|o| o.bits).collect();
+                width(&term.ty).map(|width| opaque(s, (name, from, &term.ty), &operands, width))
+            }
             _ => None,
         };
         values.push(symbolic(s, number, term, &operands, operations, known)?);
     }
     let (left, right) = (values[question.left as usize], values[question.right as usize]);
     let same = match format(&question.terms[question.left as usize].ty) {
-        Some(format) if left.bits != right.bits => match floats {
-            Floats::Laws => laws.same(s, left.bits, right.bits, format),
-            Floats::Exact => same_float(s, left.bits, right.bits, format),
-        },
+        Some(format) if !question.nans && question.left != question.right => {
+            let (l, r) = ((left.bits, left.nan), (right.bits, right.nan));
+            match floats {
+                Floats::Laws => nans::stands_for(s, l, r, (|s: &mut Script, x| laws.is_nan(s, x, format), format)),
+                _ => nans::stands_for(s, l, r, (|s: &mut Script, x| nans::is_nan(s, x, format), format)),
+            }
+        }
         _ => s.equal(left.bits, right.bits),
     };
     let defined = s.not(right.poison);
@@ -194,13 +211,9 @@ fn differs(s: &mut Script, question: &Question, operations: &Operations, floats:
     Ok(s.not(stands))
 }
 
-/// Whether two floats are the same one: all NaNs are.
-fn same_float(s: &mut Script, left: Expr, right: Expr, format: Format) -> Expr {
-    let same = s.equal(left, right);
-    let [x, y] = [left, right].map(|bits| s.float(bits, format));
-    let [x, y] = [x, y].map(|float| s.apply("fp.isNaN", &[float], Sort::Bool));
-    let nans = s.and(&[x, y]);
-    s.or(&[same, nans])
+/// What an operation gives of which nothing is known but that it gives the same for the same operands.
+fn opaque(s: &mut Script, (name, from, ty): (&str, &str, &str), operands: &[Expr], width: u32) -> Expr {
+    s.unknown(&format!("{name} from {from} to {ty}"), operands, Sort::Bits(width))
 }
 
 /// The value of a term; `known` are its bits, where they are.
@@ -220,28 +233,31 @@ fn symbolic(
                 true => Expr::FALSE,
                 false => s.variable(&format!("leaf {number} is poison"), Sort::Bool),
             };
-            Ok(Symbolic { bits, poison })
+            Ok(Symbolic { bits, poison, nan: Freedom::NONE })
         }
-        TermKind::Constant(Number::Bits(bits)) => Ok(Symbolic { bits: s.bits(width, *bits), poison: Expr::FALSE }),
+        TermKind::Constant(Number::Bits(bits)) => {
+            Ok(Symbolic { bits: s.bits(width, *bits), poison: Expr::FALSE, nan: Freedom::NONE })
+        }
         TermKind::Constant(Number::Text(text)) => Err(format!("the constant {text}")),
         TermKind::Op { name, flags, from, .. } => {
             let bits: Vec<Expr> = operands.iter().map(|o| o.bits).collect();
             let model = operations.model(name);
             let known = known.or_else(|| Some(meaning(s, model?, &bits, width, false)?.bits));
-            let sort = Sort::Bits(width);
             let result = match known {
                 Some(bits) => bits,
-                None => s.unknown(&format!("{name} from {from} to {}", term.ty), &bits, sort),
+                None => opaque(s, (name, from, &term.ty), &bits, width),
             };
+            let chosen = operands.first().filter(|_| model == Some(Model::Select)).map(|o| s.nonzero(o.bits));
+            let freedoms: Vec<Freedom> = operands.iter().map(|o| o.nan).collect();
+            let nan = Freedom::of(s, name, &freedoms, chosen);
             let mut poison = match (model, operands) {
-                (Some(Model::Select), [condition, then, otherwise]) => {
-                    let chosen = s.nonzero(condition.bits);
+                (_, [condition, then, otherwise]) if let Some(chosen) = chosen => {
                     vec![condition.poison, s.choose(chosen, then.poison, otherwise.poison)]
                 }
                 _ => operands.iter().map(|o| o.poison).collect(),
             };
             poison.extend(own_poison(s, model, &bits, (name, from, flags)));
-            Ok(Symbolic { bits: result, poison: s.or(&poison) })
+            Ok(Symbolic { bits: result, poison: s.or(&poison), nan })
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::operations::{Instance, Operations, TRUTH};
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, LeafId, Node};
 use rewright_cfg_skeleton::nest::datapath::{Question, Term, TermKind};
+use rewright_cfg_skeleton::nest::nan::is_float;
 use rewright_cfg_skeleton::nest::value::{Number, is_wrapping_flag};
 use rewright_typeprop::{Model, Ty};
 use smallvec::{SmallVec, smallvec};
@@ -16,7 +17,7 @@ pub(super) struct Unit {
 
 impl Unit {
     pub(super) fn new(question: &Question, operations: &mut Operations) -> Unit {
-        let mut builder = Builder { operations, input: EGraphInput::default(), leaves: 0 };
+        let mut builder = Builder { operations, input: EGraphInput::default(), leaves: 0, nans: question.nans };
         let mut nodes: Vec<InputId> = vec![];
         for term in &question.terms {
             let operands: Vec<(InputId, &Term)> = match &term.kind {
@@ -35,6 +36,8 @@ struct Builder<'a> {
     operations: &'a mut Operations,
     input: EGraphInput,
     leaves: u32,
+    /// Whether the bits of NaNs matter: rules are right but for these.
+    nans: bool,
 }
 
 impl Builder<'_> {
@@ -43,11 +46,8 @@ impl Builder<'_> {
             TermKind::Leaf { .. } => self.leaf(&term.ty),
             TermKind::Constant(number) => self.constant(&term.ty, number),
             TermKind::Op { name, flags, from, .. } => {
-                let known = if flags.iter().all(|flag| is_wrapping_flag(flag)) {
-                    self.operation(name, from, &term.ty, operands)
-                } else {
-                    None
-                };
+                let means = !(self.nans && is_float(&term.ty)) && flags.iter().all(|flag| is_wrapping_flag(flag));
+                let known = if means { self.operation(name, from, &term.ty, operands) } else { None };
                 known.unwrap_or_else(|| self.opaque(name, flags, from, &term.ty, operands))
             }
         }

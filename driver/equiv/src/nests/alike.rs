@@ -3,7 +3,7 @@
 use super::claims::{Formula, Prover};
 use super::statements::{Action, Position, Statement, Statements};
 use super::{Checked, Rejected};
-use rewright_cfg_skeleton::nest::value::{Value, commutes};
+use rewright_cfg_skeleton::nest::value::Value;
 use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, LoadId, Pool, ValueId, Var};
 use std::collections::BTreeSet;
 
@@ -191,7 +191,10 @@ impl<'a> Alike<'a> {
                 pair.found.events.push((*x, *y));
                 Ok(m == n)
             }
-            (Value::Array(x), Value::Array(y)) => Ok(self.array(*x, *y)),
+            (Value::Array(x), Value::Array(y)) => {
+                let (l, r) = (self.before.nest.array(*x), self.after.nest.array(*y));
+                Ok(r.lives_as_long_as(l) && self.array(*x, *y))
+            }
             (Value::Op(x), Value::Op(y)) => {
                 // The second one may promise less.
                 let flags = y.flags.iter().all(|flag| x.flags.contains(flag));
@@ -202,7 +205,9 @@ impl<'a> Alike<'a> {
                 if self.values(&x.operands, &y.operands, pair, depth)? {
                     return Ok(true);
                 }
-                let ([_, _], [l, r], true) = (x.operands.as_slice(), y.operands.as_slice(), commutes(&x.name)) else {
+                let ([_, _], [l, r], true) =
+                    (x.operands.as_slice(), y.operands.as_slice(), self.pool.commutes(&x.name))
+                else {
                     return Ok(false);
                 };
                 (self.arrays, pair.found, pair.seen) = state;

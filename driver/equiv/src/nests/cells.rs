@@ -15,7 +15,7 @@ use super::flow::{self, Piece, Reading, point, read};
 use super::{Checked, Rejected};
 use rewright_cfg_skeleton::nest::certificate::{self, cell_var};
 use rewright_cfg_skeleton::nest::datapath::ValueOracle;
-use rewright_cfg_skeleton::nest::value::{Value, commutes};
+use rewright_cfg_skeleton::nest::value::Value;
 use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, LoadId, Pool, ValueId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -409,7 +409,7 @@ impl<'a, 'n> Walk<'a, 'n> {
                     return Ok(false);
                 }
                 let mut orders = vec![r.clone()];
-                if r.len() == 2 && commutes(&a.name) {
+                if r.len() == 2 && pool.commutes(&a.name) {
                     orders.push(vec![r[1], r[0]]);
                 }
                 for order in orders {

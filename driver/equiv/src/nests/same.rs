@@ -2,7 +2,7 @@
 
 use super::{Checked, Rejected};
 use rewright_cfg_skeleton::nest::datapath::{Answer, Question, Term, TermKind, ValueOracle};
-use rewright_cfg_skeleton::nest::value::{Operation, Value, commutes};
+use rewright_cfg_skeleton::nest::value::{Operation, Value};
 use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, Item, LoadId, Nest, Parallel, Pool, ValueId, Var};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,12 +121,14 @@ impl Same<'_> {
             (Value::Index(a), Value::Index(b)) => self.affine(a, b),
             (Value::Load(a), Value::Load(b)) => self.load(*a, *b),
             (Value::Result(a, m), Value::Result(b, n)) => m == n && self.load(*a, *b),
-            (Value::Array(a), Value::Array(b)) => self.array(*a, *b),
+            (Value::Array(a), Value::Array(b)) => {
+                self.right.array(*b).lives_as_long_as(self.left.array(*a)) && self.array(*a, *b)
+            }
             (Value::Op(a), Value::Op(b)) => {
                 let flags =
                     if self.is_within() { a.flags == b.flags } else { b.flags.iter().all(|f| a.flags.contains(f)) };
                 let (l, r) = (&a.operands, &b.operands);
-                let swapped = l.len() == 2 && commutes(&a.name);
+                let swapped = l.len() == 2 && pool.commutes(&a.name);
                 (&a.name, &a.from, &a.ty, l.len()) == (&b.name, &b.from, &b.ty, r.len())
                     && flags
                     && (l.iter().zip(r).all(|(l, r)| self.value(*l, *r))
@@ -210,7 +212,7 @@ impl Same<'_> {
         elements(self.left, &self.left.items, &stored, &mut builder.loads);
         let l = builder.term(left, true, &mut FxHashMap::default())?;
         let r = builder.term(right, false, &mut FxHashMap::default())?;
-        Some(Question { terms: builder.terms, left: l, right: r })
+        Some(Question { terms: builder.terms, left: l, right: r, nans: self.pool.sees_nans() })
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Accessed {
     pub(crate) is_store: bool,
     /// The code with which it may trap.
     pub(crate) trap: Option<u32>,
+    /// What is read or written is an address.
+    pub(crate) is_address: bool,
     /// It is an element, of so many bytes, of a block that the instruction sets or copies.
     pub(crate) element_of_block: Option<u64>,
     /// The offset is shown to be less than 2^63 bytes from the parameter's address.
@@ -138,6 +140,7 @@ impl Raiser<'_> {
             parameter: pointer.parameter,
             is_store,
             trap: access.trap,
+            is_address: self.source.is_address(value),
             element_of_block: None,
             in_range: self.facts.fits(&pointer.offset, 64),
             is_promised: pointer.is_promised,
@@ -194,14 +197,14 @@ impl Raiser<'_> {
     pub(super) fn argument(&mut self, parameter: u32) {
         self.array_of.insert(parameter, ArrayId(self.arrays.len() as u32));
         let (name, kind) = (self.source.name(parameter as usize), ArrayKind::Argument(parameter));
-        self.arrays.push(Array { name, kind, element: String::new(), shape: vec![None] });
+        self.arrays.push(Array { name, kind, element: String::new(), shape: vec![None], automatic: false });
     }
 
     /// A value that a loop or a branch passes on through a cell of its own.
     pub(super) fn cell(&mut self, element: &str) -> ArrayId {
         let id = ArrayId(self.arrays.len() as u32);
         let (name, element) = (format!("cell {}", id.0), element.to_string());
-        self.arrays.push(Array { name, kind: ArrayKind::Cell, element, shape: vec![] });
+        self.arrays.push(Array { name, kind: ArrayKind::Cell, element, shape: vec![], automatic: false });
         id
     }
 

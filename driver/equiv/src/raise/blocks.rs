@@ -135,7 +135,7 @@ impl Raiser<'_> {
                 let load = self.names.load();
                 body.push(Item::Load(Load { id: load, array, subscripts: vec![subscript], line: NO_LINE }));
                 self.accessed(id, (from, &at), scalar, Key::Load(load));
-                if !self.is_second && bytes > 1 {
+                if !self.is_second {
                     self.copied.push(from.parameter);
                 }
                 self.pool.add(Node::Load(load))
@@ -254,6 +254,7 @@ impl Raiser<'_> {
             parameter: pointer.parameter,
             is_store: matches!(key, Key::Store(..)),
             trap: None,
+            is_address: false,
             element_of_block: Some(bytes.into()),
             in_range: self.facts.fits(&offset, 64),
             is_promised: pointer.is_promised,

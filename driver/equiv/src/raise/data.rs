@@ -3,7 +3,7 @@
 use super::scalar::Val;
 use super::{Found, NO_LINE, NoNest, Raiser, type_name};
 use rewright_cfg_skeleton::ir::{Definition, InstId, InstKind, Value};
-use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value as Node, divisor_is_safe, may_trap};
+use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value as Node, may_trap, may_trap_on};
 use rewright_cfg_skeleton::nest::{Affine, Item, ValueId};
 use rewright_typeprop::{Model, Scalar};
 
@@ -43,7 +43,7 @@ impl Raiser<'_> {
     /// Notes that an operation is executed here, if it is undefined of some operands.
     pub(super) fn may_be_undefined(&mut self, value: ValueId, items: &mut Vec<Item>) -> Found<()> {
         let Node::Op(op) = self.pool.get(value) else { return Ok(()) };
-        if !may_trap(&op.name) || divisor_is_safe(self.pool, &op.operands) {
+        if !may_trap_on(self.pool, &op.name, &op.operands) {
             return Ok(());
         }
         if !self.source.traps_are_undefined() {
@@ -98,7 +98,13 @@ impl Raiser<'_> {
             Some(arg) => type_name(self.scalar(*arg)?).to_string(),
             None => ty.clone(),
         };
-        let name = match info.model.and_then(name_of) {
+        // Of conditions that are 0 or 1.
+        let is_choice = |condition: &ValueId| match self.pool.get(*condition) {
+            Node::Op(op) => op.name.starts_with("arith.cmp"),
+            _ => false,
+        };
+        let choice = (info.model == Some(Model::Select)).then(|| operands.first().filter(|c| is_choice(c))).flatten();
+        let name = match info.model.and_then(name_of).or(choice.map(|_| "arith.select")) {
             Some(name) => name.to_string(),
             None => {
                 let types: Vec<String> = targs.iter().map(|ty| self.universe.types.display(*ty)).collect();
@@ -150,6 +156,29 @@ fn name_of(model: Model) -> Option<&'static str> {
         Model::Fdemote => "arith.truncf",
         Model::FcvtFromSint => "arith.sitofp",
         Model::FcvtFromUint => "arith.uitofp",
+        Model::Fmin => "arith.minimumf",
+        Model::Fmax => "arith.maximumf",
+        Model::Fcopysign => "math.copysign",
+        Model::Fma => "math.fma",
+        Model::Fceil => "math.ceil",
+        Model::Ffloor => "math.floor",
+        Model::Ftrunc => "math.trunc",
+        Model::Fnearest => "math.roundeven",
+        Model::Bitcast => "arith.bitcast",
+        Model::FcmpEq => "arith.cmpf.oeq",
+        Model::FcmpNe => "arith.cmpf.une",
+        Model::FcmpLt => "arith.cmpf.olt",
+        Model::FcmpLe => "arith.cmpf.ole",
+        Model::FcmpGt => "arith.cmpf.ogt",
+        Model::FcmpGe => "arith.cmpf.oge",
+        Model::FcmpOrd => "arith.cmpf.ord",
+        Model::FcmpUno => "arith.cmpf.uno",
+        Model::FcmpUeq => "arith.cmpf.ueq",
+        Model::FcmpOne => "arith.cmpf.one",
+        Model::FcmpUlt => "arith.cmpf.ult",
+        Model::FcmpUle => "arith.cmpf.ule",
+        Model::FcmpUgt => "arith.cmpf.ugt",
+        Model::FcmpUge => "arith.cmpf.uge",
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 //! A certificate is about the nests. That the functions are these nests, and that the second one touches and promises no
 //! more than the first, is found out again; whatever that rests on is confirmed by the solver.
 
-use super::{LARGE, Licence, Pair, Subject, assumptions};
+use super::{LARGE, Licence, Pair, Subject};
 use crate::nests::Checker;
 use rewright_cfg_skeleton::nest::certificate::Certificate;
 use rewright_cfg_skeleton::nest::compare;
@@ -63,7 +63,7 @@ pub(crate) fn check(
     for case in &mut of_sizes.cases {
         case.precondition.retain(|condition| !bounds.contains(condition));
     }
-    Ok(Accepted { precondition: pair.precondition(of_sizes.precondition()), assumptions: assumptions() })
+    Ok(Accepted { precondition: pair.precondition(of_sizes.precondition()), assumptions: pair.assumptions() })
 }
 
 impl Pair<'_> {

@@ -4,7 +4,7 @@ use super::cases::Choice;
 use super::{Imported, Importer, Meaning};
 use crate::map::LARGEST;
 use crate::syntax::Op;
-use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value, divisor_is_safe, may_trap};
+use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value, may_trap_on};
 use rewright_cfg_skeleton::nest::{Affine, Item, Origin};
 
 /// Predicates of `cmpi` by number.
@@ -44,7 +44,7 @@ impl Importer<'_> {
             _ => (from, ty),
         };
         let name = Self::full_name(op)?;
-        let traps = may_trap(&op.name) && !divisor_is_safe(self.pool, &operands);
+        let traps = may_trap_on(self.pool, &op.name, &operands);
         let value = Value::Op(Operation { name, flags: flags(op)?, from, ty: ty.clone(), operands });
         let value = self.pool.add(value);
         if traps {

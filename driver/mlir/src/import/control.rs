@@ -135,7 +135,7 @@ impl Importer<'_> {
                 return Err(op.unsupported(format!("a value of type `{ty}` is carried")));
             }
             let (name, element) = (name.clone(), ty.clone());
-            Ok(Array { name, kind: ArrayKind::Cell, element, shape: vec![] })
+            Ok(Array { name, kind: ArrayKind::Cell, element, shape: vec![], automatic: false })
         };
         let arrays = carried.iter().map(cell).collect::<Imported<Vec<_>>>()?;
         Ok(arrays.into_iter().map(|array| self.add_array(array)).collect())

@@ -75,11 +75,9 @@ impl Importer<'_> {
             return Err(op.unsupported("more operands than extents"));
         }
         let name = op.results.first().cloned().unwrap_or_default();
-        let array = self.add_array(Array { name, kind: ArrayKind::Local, element, shape: extents });
+        let automatic = op.name == "memref.alloca";
+        let array = self.add_array(Array { name, kind: ArrayKind::Local, element, shape: extents, automatic });
         items.push(Item::Alloc(array, op.line));
-        if op.name == "memref.alloca" {
-            self.automatic.insert(array);
-        }
         self.define_result(op, Meaning::Array(array))
     }
 
@@ -90,7 +88,7 @@ impl Importer<'_> {
         if self.nest.array(array).kind != ArrayKind::Local {
             return Err(op.unsupported("an array of the caller is deallocated"));
         }
-        if self.automatic.contains(&array) {
+        if self.nest.array(array).automatic {
             return Err(op.unsupported("an array that ends with the function is deallocated"));
         }
         if self.passed.contains(&array) {

@@ -1,6 +1,6 @@
 //! Values of nodes on a few inputs: nodes that differ there are not equal, and the others may be.
 
-use super::super::super::eval::{Scalar, Stop, operate_on, types};
+use super::super::super::eval::{ANY_PAYLOAD, ANY_SIGN, Scalar, Stop, operate_on, types};
 use super::super::super::input::{initial, mix};
 use super::super::super::value::{Constant, Number, Operation};
 use super::{Graph, Node, NodeId};
@@ -18,14 +18,22 @@ const FEW: usize = 8;
 pub(crate) struct Samples {
     bits: [u64; SAMPLES],
     poison: u64,
+    /// On which of them it is a NaN whose payload may be any.
+    any_payload: u64,
+    /// The same of its sign.
+    any_sign: u64,
 }
 
 impl Samples {
     fn new(of: impl Fn(usize) -> Option<u128>, count: usize) -> Samples {
-        let mut samples = Samples { bits: [0; SAMPLES], poison: 0 };
+        let mut samples = same(0);
         for n in 0..count {
             match of(n) {
-                Some(bits) => samples.bits[n] = bits as u64,
+                Some(bits) => {
+                    samples.bits[n] = bits as u64;
+                    samples.any_payload |= u64::from(bits & ANY_PAYLOAD != 0) << n;
+                    samples.any_sign |= u64::from(bits & ANY_SIGN != 0) << n;
+                }
                 None => samples.poison |= 1 << n,
             }
         }
@@ -33,7 +41,9 @@ impl Samples {
     }
 
     fn get(&self, n: usize) -> Option<u128> {
-        (self.poison >> n & 1 == 0).then(|| self.bits[n].into())
+        let marked = |of: u64, mark| if of >> n & 1 == 1 { mark } else { 0 };
+        let marks = marked(self.any_payload, ANY_PAYLOAD) | marked(self.any_sign, ANY_SIGN);
+        (self.poison >> n & 1 == 0).then(|| u128::from(self.bits[n]) | marks)
     }
 
     /// The value is poison on an input.
@@ -140,13 +150,13 @@ impl Graph<'_> {
     pub(crate) fn may_stand_for(&self, left: NodeId, right: NodeId) -> bool {
         let [l, r] = [left, right].map(|id| &self.sampled.samples[id as usize]);
         let ty = self.type_of(left);
-        ty == self.type_of(right) && stands_for(ty.unwrap_or_default(), l, r, Tried::All)
+        ty == self.type_of(right) && stands_for(ty.unwrap_or_default(), l, r, (Tried::All, self.sees_nans()))
     }
 }
 
 /// One value on all inputs.
 pub(crate) fn same(bits: u128) -> Samples {
-    Samples { bits: [bits as u64; SAMPLES], poison: 0 }
+    Samples { bits: [bits as u64; SAMPLES], poison: 0, any_payload: 0, any_sign: 0 }
 }
 
 /// Anything of a type.
@@ -184,12 +194,12 @@ pub(crate) fn compute(op: &Operation, operands: &[&Samples], tried: Tried) -> Sa
     Samples::new(of, tried.count())
 }
 
-/// Whether the second value may stand for the first one on these inputs.
-pub(crate) fn stands_for(ty: &str, left: &Samples, right: &Samples, tried: Tried) -> bool {
-    let scalar = Scalar::named(ty);
+/// Whether the second value may stand for the first one on these inputs, where the bits of NaNs are compared or not.
+pub(crate) fn stands_for(ty: &str, left: &Samples, right: &Samples, (tried, nans): (Tried, bool)) -> bool {
+    let scalar = Scalar::named(ty).filter(|_| !nans);
     (0..tried.count()).all(|n| match (left.get(n), right.get(n)) {
         (None, _) => true,
         (Some(_), None) => false,
-        (Some(l), Some(r)) => l == r || scalar.is_some_and(|scalar| scalar.same(l, r)),
+        (Some(l), Some(r)) => l as u64 == r as u64 || scalar.is_some_and(|scalar| scalar.allows(l, r)),
     })
 }

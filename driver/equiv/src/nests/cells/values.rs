@@ -48,7 +48,7 @@ impl Walk<'_, '_> {
         };
         let Some(l) = self.term(Side::Before, left, given, &mut builder)? else { return Ok(false) };
         let Some(r) = self.term(Side::After, right, given, &mut builder)? else { return Ok(false) };
-        let question = Question { terms: builder.terms, left: l, right: r };
+        let question = Question { terms: builder.terms, left: l, right: r, nans: self.cells.pool.sees_nans() };
         Ok(matches!(self.cells.oracle.answer(&[question]).as_slice(), [Answer::Equal(_)]))
     }
 
