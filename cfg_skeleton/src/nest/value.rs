@@ -118,10 +118,15 @@ impl Pool {
         found
     }
 
-    /// Whether an operation gives the same when its two operands change places.
+    /// Whether an operation gives the same when its two operands change places. Of floats this holds but for the bits of
+    /// a NaN, so it does not hold where these are compared.
     #[must_use]
     pub fn commutes(&self, name: &str) -> bool {
-        commutes(name, self.sees_nans)
+        const INTEGERS: [&str; 11] =
+            ["addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui", "cmpi.eq", "cmpi.ne"];
+        const FLOATS: [&str; 6] = ["addf", "mulf", "maximumf", "minimumf", "maxnumf", "minnumf"];
+        let Some(name) = name.strip_prefix("arith.") else { return false };
+        INTEGERS.contains(&name) || (FLOATS.contains(&name) && !self.sees_nans)
     }
 
     /// The bits of a constant.
@@ -176,17 +181,6 @@ pub(crate) fn loads_of(pool: &Pool, value: ValueId) -> impl Iterator<Item = Load
         _ => None,
     };
     pool.reachable([value]).into_iter().filter_map(load)
-}
-
-/// Whether an operation gives the same when its two operands change places. Of floats this holds but for the bits of a
-/// NaN, so it does not hold where `nans` are compared.
-#[must_use]
-pub fn commutes(name: &str, nans: bool) -> bool {
-    const INTEGERS: [&str; 11] =
-        ["addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui", "cmpi.eq", "cmpi.ne"];
-    const FLOATS: [&str; 6] = ["addf", "mulf", "maximumf", "minimumf", "maxnumf", "minnumf"];
-    let Some(name) = name.strip_prefix("arith.") else { return false };
-    INTEGERS.contains(&name) || (FLOATS.contains(&name) && !nans)
 }
 
 /// Whether the operation gives one of two operands, by its first one: a poison that it does not give does not matter.

@@ -50,6 +50,18 @@ impl Budget {
         self.function = self.each.div_ceil(shares);
     }
 
+    /// Keeps half of what is left for this function for later; how much that is.
+    pub(super) fn keep_half(&mut self) -> u64 {
+        let kept = self.function / 2;
+        self.function -= kept;
+        kept
+    }
+
+    /// What was kept is there again.
+    pub(super) fn release(&mut self, kept: u64) {
+        self.function = self.function.saturating_add(kept);
+    }
+
     /// So many steps more, for this function and the file.
     pub(super) fn extend(&mut self, steps: u64) {
         self.function = self.function.saturating_add(steps);
@@ -121,6 +133,17 @@ mod tests {
         assert_eq!(refusal(&budget), "solver, 20000 steps for this file are spent");
         budget.begin(1);
         assert_eq!(refusal(&budget), "solver, 20000 steps for this file are spent");
+    }
+
+    #[test]
+    fn what_is_kept_is_there_later() {
+        let mut budget = Budget::new(1000);
+        budget.begin(1);
+        let kept = budget.keep_half();
+        budget.charge(Spent { steps: Some(600), time: Duration::ZERO });
+        assert!(budget.limit().is_err());
+        budget.release(kept);
+        assert_eq!(budget.limit().map(|limit| limit.steps), Ok(500));
     }
 
     #[test]

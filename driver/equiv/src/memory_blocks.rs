@@ -27,20 +27,32 @@ pub(crate) struct MemoryBlock<'a> {
     pub(crate) promises: &'a [Vec<String>],
 }
 
-/// How the intrinsics are called, up to the type of the length.
-const INTRINSICS: [(&str, BlockOperation); 5] = [
-    ("@llvm.memset.p0.", BlockOperation::Set),
-    ("@llvm.memset.inline.p0.", BlockOperation::Set),
-    ("@llvm.memcpy.p0.p0.", BlockOperation::Copy),
-    ("@llvm.memcpy.inline.p0.p0.", BlockOperation::Copy),
-    ("@llvm.memmove.p0.p0.", BlockOperation::Move),
+/// How the intrinsics are called, up to the types of their pointers, and how many these are.
+const INTRINSICS: [(&str, usize, BlockOperation); 5] = [
+    ("@llvm.memset.", 1, BlockOperation::Set),
+    ("@llvm.memset.inline.", 1, BlockOperation::Set),
+    ("@llvm.memcpy.", 2, BlockOperation::Copy),
+    ("@llvm.memcpy.inline.", 2, BlockOperation::Copy),
+    ("@llvm.memmove.", 2, BlockOperation::Move),
 ];
+
+/// How a pointer into the usual address space is called in names of intrinsics, today and when pointers had types.
+const POINTERS: [&str; 2] = ["p0", "p0i8"];
+
+/// What an intrinsic of this name does to a block.
+fn operation(name: &str) -> Option<BlockOperation> {
+    INTRINSICS.into_iter().find_map(|(start, pointers, operation)| {
+        let parts: Vec<&str> = name.strip_prefix(start)?.split('.').collect();
+        let is_one = parts.len() == pointers + 1 && parts[..pointers].iter().all(|part| POINTERS.contains(part));
+        is_one.then_some(operation)
+    })
+}
 
 impl<'a> MemoryBlock<'a> {
     /// What the instruction does to a block, where it is one of these intrinsics.
     pub(crate) fn of(i: &'a Instruction) -> Option<MemoryBlock<'a>> {
         let Shape::Call { callee: Some(callee), args, promises, bundles: false, .. } = &i.shape else { return None };
-        let (_, operation) = INTRINSICS.into_iter().find(|(name, _)| callee.starts_with(name))?;
+        let operation = operation(callee)?;
         let [to, from, length, volatile] = args.as_slice() else { return None };
         let is_plain = ["false", "0"].contains(&volatile.text.as_str());
         is_plain.then_some(MemoryBlock { operation, to, from, length, promises })
@@ -49,5 +61,27 @@ impl<'a> MemoryBlock<'a> {
     /// How many bytes it has, where that is a number.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.length.text.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BlockOperation, operation};
+
+    #[test]
+    fn blocks_of_the_usual_address_space_are_known_by_name() {
+        for (name, known) in [
+            ("@llvm.memset.p0.i64", Some(BlockOperation::Set)),
+            ("@llvm.memset.p0i8.i64", Some(BlockOperation::Set)),
+            ("@llvm.memset.inline.p0.i64", Some(BlockOperation::Set)),
+            ("@llvm.memcpy.p0i8.p0i8.i32", Some(BlockOperation::Copy)),
+            ("@llvm.memmove.p0.p0.i64", Some(BlockOperation::Move)),
+            ("@llvm.memset.p1.i64", None),
+            ("@llvm.memcpy.p0.p3.i64", None),
+            ("@llvm.memset.element.unordered.atomic.p0.i64", None),
+            ("@memset", None),
+        ] {
+            assert_eq!(operation(name), known, "{name}");
+        }
     }
 }

@@ -186,6 +186,11 @@ struct Pair<'a> {
 impl Pair<'_> {
     /// Asks without and with what may be `undef`.
     fn decide(&self, solver: &mut Solver, budget: &mut Budget, decided: &mut Decided) -> io::Result<()> {
+        if let Some(questions) = loops::in_lockstep(self, solver, budget)? {
+            decided.seen.runs += questions;
+            decided.proved = true;
+            return Ok(());
+        }
         if self.bodies.iter().any(loops::has_loops) {
             return loops::decide(self, solver, budget, decided);
         }

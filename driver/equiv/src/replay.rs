@@ -97,13 +97,13 @@ pub struct Search {
     /// An input on which they differ.
     pub differs: Option<(Input, Difference)>,
     /// On how many they agree.
-    pub agrees: u32,
+    pub agrees: u64,
     /// On how many something is not modelled, by what that is.
-    pub unsupported: BTreeMap<String, u32>,
+    pub unsupported: BTreeMap<String, u64>,
 }
 
-/// How much work a search may take, in instructions.
-const WORK: usize = 1_000_000;
+/// How many instructions runs may take that show nothing, all inputs of a search together.
+const FRUITLESS_STEPS: usize = 10_000_000;
 
 /// How two versions differ on an input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -161,51 +161,57 @@ impl<'a> Replayer<'a> {
 
     /// Runs both on an input.
     pub fn replay(&self, input: &Input) -> Replay {
-        self.counted(input, &mut 0)
+        self.counted(input).0
     }
 
-    /// Runs both on [`candidates()`] until they differ, or so much work is done that it is not worth to go on.
-    pub fn search(&self, seed: u64) -> Search {
-        let [before, after] = [&self.before, &self.after].map(|program| program.file);
+    /// Runs both on inputs until they differ, or so many steps have shown nothing that it is not worth to go on.
+    pub fn search(&self, inputs: impl IntoIterator<Item = Input>) -> Search {
         let mut found = Search::default();
-        let mut work = 0;
-        for input in candidates((before, self.definitions[0]), (after, self.definitions[1]), seed) {
-            match self.counted(&input, &mut work) {
-                Replay::Differs(difference) => {
-                    found.differs = Some((input, difference));
-                    return found;
-                }
-                Replay::Agrees => found.agrees += 1,
-                Replay::Unsupported(reason) => *found.unsupported.entry(reason).or_default() += 1,
+        let mut fruitless = 0;
+        for input in inputs {
+            if fruitless > FRUITLESS_STEPS {
+                let reason = format!("further inputs: {FRUITLESS_STEPS} steps of others have shown nothing");
+                found.unsupported.insert(reason, 1);
+                break;
             }
-            if work > WORK {
-                *found.unsupported.entry("further inputs: it takes too much work".into()).or_default() += 1;
-                return found;
+            match self.counted(&input) {
+                (Replay::Differs(difference), _) => {
+                    found.differs = Some((input, difference));
+                    break;
+                }
+                (Replay::Agrees, _) => found.agrees += 1,
+                (Replay::Unsupported(reason), steps) => {
+                    fruitless += steps;
+                    *found.unsupported.entry(reason).or_default() += 1;
+                }
             }
         }
         found
     }
 
-    fn counted(&self, input: &Input, work: &mut usize) -> Replay {
+    /// What comes out on an input, and how many steps that takes.
+    fn counted(&self, input: &Input) -> (Replay, usize) {
         let world = World::new(input, &self.names, self.definitions);
-        match self.compare(&world, work) {
+        let mut steps = 0;
+        let replay = match self.compare(&world, &mut steps) {
             Ok(None) => Replay::Agrees,
             Ok(Some(difference)) => Replay::Differs(difference),
             Err(reason) => Replay::Unsupported(reason.to_string()),
-        }
+        };
+        (replay, steps)
     }
 
-    fn compare(&self, world: &World<'_>, work: &mut usize) -> Result<Option<Difference>, NotModelled> {
+    fn compare(&self, world: &World<'_>, steps: &mut usize) -> Result<Option<Difference>, NotModelled> {
         let mut machine = Machine::new(&self.before, world, Chooser::new(RefinementSide::Before));
         let allowed = self.allowed(&mut machine);
-        *work += machine.chooser.work();
+        *steps += machine.chooser.steps();
         let allowed = allowed?;
         if allowed.iter().any(|behaviour| matches!(behaviour, Behaviour::Undefined(_))) {
             return Ok(None);
         }
         let mut machine = Machine::new(&self.after, world, Chooser::new(RefinementSide::After));
         let found = self.other(&mut machine, &allowed);
-        *work += machine.chooser.work();
+        *steps += machine.chooser.steps();
         Ok(found?.map(|behaviour| difference(&allowed, &behaviour, world)))
     }
 

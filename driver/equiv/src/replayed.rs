@@ -5,7 +5,7 @@
 
 use super::headers::names;
 use super::modules::Version;
-use super::replay::{Input, Replay, ReplayError, Replayer, candidates};
+use super::replay::{Difference, Input, Replay, ReplayError, Replayer, Search, candidates};
 use super::verdict::DOUBT;
 use super::{Config, Files, Seen};
 use rewright_cfg_skeleton::verdict::Counterexample;
@@ -30,20 +30,15 @@ fn tried([old, new]: [Version<'_>; 2], config: &Config) -> Replayed {
         Err(reason) => return Replayed { seen: Seen::nothing(reason), refuted: None },
     };
     let inputs = config.input.clone().map_or_else(|| candidates(before, after, config.seed), |input| vec![input]);
-    for input in inputs {
-        match replayer.replay(&input) {
-            Replay::Agrees => found.seen.runs += 1,
-            Replay::Unsupported(reason) => found.seen.not_compared(reason),
-            Replay::Differs(difference) => {
-                match narrower([old, new], config) {
-                    Some(reason) => {
-                        found.seen = Seen::nothing(format!("{DOUBT}: on {input}, but {reason}"));
-                        found.seen.doubts = true;
-                    }
-                    None => found.refuted = Some(counterexample(&input, difference)),
-                }
-                break;
+    let Search { differs, agrees, unsupported } = replayer.search(inputs);
+    found.seen = Seen { runs: agrees, open: unsupported, ..Seen::default() };
+    if let Some((input, difference)) = differs {
+        match narrower([old, new], config) {
+            Some(reason) => {
+                found.seen = Seen::nothing(format!("{DOUBT}: on {input}, but {reason}"));
+                found.seen.doubts = true;
             }
+            None => found.refuted = Some(counterexample(&input, difference)),
         }
     }
     found
@@ -79,7 +74,7 @@ pub(super) fn replayed(
     }
 }
 
-fn counterexample(input: &Input, difference: super::replay::Difference) -> Counterexample {
+fn counterexample(input: &Input, difference: Difference) -> Counterexample {
     Counterexample {
         input: serde_json::to_value(input).unwrap_or_default(),
         shown: input.to_string(),

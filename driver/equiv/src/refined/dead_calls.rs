@@ -16,15 +16,25 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The first version's body without such calls of functions that the second one calls less often by as many.
 pub(super) fn without_dead_calls(versions: [Version<'_>; 2], bodies: [&Body; 2]) -> Option<Body> {
     let [first, second] = bodies.map(calls);
-    let used = used(versions[0], bodies[0]);
-    let is_used = |i: &Instruction| i.result.as_ref().is_some_and(|name| used.contains(name.as_str()));
     let mut dead: BTreeMap<&str, usize> = BTreeMap::new();
-    for i in instructions(bodies[0]).filter(|i| !is_used(i)) {
-        if let Some(callee) = only_reads(versions[0], i) {
-            *dead.entry(callee).or_default() += 1;
-        }
+    for callee in instructions(bodies[0]).filter_map(|i| only_reads(versions[0], i)) {
+        dead.insert(callee, 0);
     }
-    dead.retain(|callee, n| first[callee] == second.get(callee).unwrap_or(&0) + *n);
+    // What a call is given that stays is needed.
+    let used = loop {
+        let used = used(versions[0], bodies[0], &dead);
+        let before = dead.len();
+        dead.values_mut().for_each(|n| *n = 0);
+        for i in instructions(bodies[0]).filter(|i| !is_used(i, &used)) {
+            if let Some(n) = only_reads(versions[0], i).and_then(|callee| dead.get_mut(callee)) {
+                *n += 1;
+            }
+        }
+        dead.retain(|callee, n| *n > 0 && first[callee] == second.get(callee).unwrap_or(&0) + *n);
+        if dead.len() == before {
+            break used;
+        }
+    };
     if dead.is_empty() {
         return None;
     }
@@ -32,7 +42,7 @@ pub(super) fn without_dead_calls(versions: [Version<'_>; 2], bodies: [&Body; 2])
     for block in &mut body.blocks {
         block.instructions.retain(|i| {
             let goes = only_reads(versions[0], i).is_some_and(|callee| dead.contains_key(callee));
-            is_used(i) || !(goes || only_computes(i))
+            is_used(i, &used) || !(goes || only_computes(i))
         });
     }
     Some(body)
@@ -71,8 +81,12 @@ fn only_computes(i: &Instruction) -> bool {
     matches!(i.shape, Shape::Plain(_) | Shape::Offset { .. } | Shape::Phi(_))
 }
 
-/// Values that something else needs than what computes values that nobody needs.
-fn used<'b>(version: Version<'_>, body: &'b Body) -> BTreeSet<&'b str> {
+fn is_used(i: &Instruction, used: &BTreeSet<&str>) -> bool {
+    i.result.as_ref().is_some_and(|name| used.contains(name.as_str()))
+}
+
+/// Values that something else needs than calls of functions that may be dead, and what computes values that nobody needs.
+fn used<'b>(version: Version<'_>, body: &'b Body, dead: &BTreeMap<&str, usize>) -> BTreeSet<&'b str> {
     let made: FxHashMap<&str, &Instruction> =
         instructions(body).filter_map(|i| Some((i.result.as_deref()?, i))).collect();
     let taken = |i: &'b Instruction| -> Vec<&'b str> {
@@ -81,7 +95,9 @@ fn used<'b>(version: Version<'_>, body: &'b Body) -> BTreeSet<&'b str> {
             _ => holes(i).collect(),
         }
     };
-    let roots = instructions(body).filter(|i| !only_computes(i) && only_reads(version, i).is_none());
+    let may_go =
+        |i: &Instruction| only_computes(i) || only_reads(version, i).is_some_and(|callee| dead.contains_key(callee));
+    let roots = instructions(body).filter(|i| !may_go(i));
     let mut todo: Vec<&str> = roots.flat_map(taken).collect();
     let mut used = BTreeSet::new();
     while let Some(name) = todo.pop() {

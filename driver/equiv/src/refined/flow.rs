@@ -138,11 +138,7 @@ impl<'a> Flow<'a> {
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for at in self.order.iter().rev() {
-                let mut here: BTreeSet<&'a str> = BTreeSet::new();
-                for to in self.successors(*at) {
-                    here.extend(live[to].iter().filter(|name| self.made.get(**name).is_none_or(|(b, _)| *b != to)));
-                    here.extend(self.passed(*at, to));
-                }
+                let mut here = self.needed_behind(*at, &live);
                 for i in blocks[*at].instructions.iter().rev() {
                     let phi = matches!(i.shape, Shape::Phi(_));
                     if let (Some(name), false) = (&i.result, phi) {
@@ -160,6 +156,16 @@ impl<'a> Flow<'a> {
             }
         }
         live
+    }
+
+    /// Values that are needed at the end of a block.
+    pub(super) fn needed_behind(&self, at: usize, live: &[BTreeSet<&'a str>]) -> BTreeSet<&'a str> {
+        let mut here: BTreeSet<&'a str> = BTreeSet::new();
+        for to in self.successors(at) {
+            here.extend(live[to].iter().filter(|name| self.made.get(**name).is_none_or(|(b, _)| *b != to)));
+            here.extend(self.passed(at, to));
+        }
+        here
     }
 
     /// Values that phis of a block take from another one.

@@ -18,6 +18,9 @@
 //! version counts in steps that are a multiple of the first one's, one iteration may also be that many ([`steps`]): a loop
 //! that was unrolled in part, or vectorised, whose vectors are taken lane by lane ([`scalarised`]).
 //!
+//! Before all that, versions are cut at many places, where both do the same one after the other ([`lockstep`]): with or
+//! without loops.
+//!
 //! Loops that end after a few iterations whatever they are given are written out before ([`unrolled`]).
 
 mod beginning;
@@ -25,6 +28,7 @@ mod bounds;
 mod candidate;
 mod claims;
 mod invariants;
+mod lockstep;
 mod progress;
 mod question;
 mod regions;
@@ -41,9 +45,10 @@ use super::region::Region;
 use super::symexec::Keys;
 use super::{Decided, Pair, Undecided};
 use invariants::Invariant;
+use lockstep::{Lockstep, Pairs};
 use progress::Progress;
 use question::{LoopQuestion, Source};
-use regions::{Cut, CutAt, RegionStart, cuts, region};
+use regions::{Cut, CutAt, RegionStart, cuts, cuts_at, region};
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_smt::Script;
 use rewright_smt::solver::Solver;
@@ -120,6 +125,11 @@ impl<'a> CutVersion<'a> {
     fn new(body: &'a Body, at: CutAt, peeled: usize) -> Result<CutVersion<'a>, NotModelled> {
         let flow = Flow::new(body);
         let cuts = cuts(&flow, at);
+        CutVersion::of(flow, cuts, peeled)
+    }
+
+    fn of(flow: Flow<'a>, cuts: Vec<Cut>, peeled: usize) -> Result<CutVersion<'a>, NotModelled> {
+        let body = flow.body;
         let is_slot = |i: &&Instruction| matches!(i.shape, Shape::Alloca(_));
         if body.blocks[1..].iter().any(|block| block.instructions.iter().any(|i| is_slot(&i))) {
             return Err("a stack slot that is not made at the entry".into());
@@ -165,8 +175,7 @@ pub(super) fn decide(
     let mut furthest: Option<Failure> = None;
     let mut met = Effort { exact: false, as_other: false };
     for effort in EFFORTS {
-        let more = if effort.exact { met.exact } else { met.as_other };
-        if effort != EFFORTS[0] && (!more || budget.spent().is_some()) {
+        if effort != EFFORTS[0] && (!met.asks_for(effort) || budget.spent().is_some()) {
             continue;
         }
         for way in ways.iter().copied() {
@@ -178,8 +187,7 @@ pub(super) fn decide(
                 }
                 Err(failure) => failure,
             };
-            met.exact |= failure.met.exact;
-            met.as_other |= failure.met.as_other;
+            met.add(failure.met);
             let spent = matches!(failure.reason, Undecided::Budget(_));
             if spent || furthest.as_ref().is_none_or(|most| failure.questions > most.questions) {
                 furthest = Some(failure);
@@ -195,6 +203,38 @@ pub(super) fn decide(
         (None, None) => {}
     }
     Ok(())
+}
+
+/// Asks where both versions go in lockstep; how many questions were decided if all were.
+pub(super) fn in_lockstep(pair: &Pair<'_>, solver: &mut Solver, budget: &mut Budget) -> io::Result<Option<u64>> {
+    let Some(lockstep) = Lockstep::new(&pair.bodies) else { return Ok(None) };
+    let bodies = &lockstep.bodies;
+    let pair = &Pair { versions: pair.versions, keys: Keys::new(pair.versions, bodies), bodies: bodies.clone() };
+    let Ok(progress) = progress::compare(pair) else { return Ok(None) };
+    let version = |n: usize| {
+        let flow = Flow::new(&pair.bodies[n]);
+        let cuts = cuts_at(&flow, &lockstep.cuts(&flow, n));
+        CutVersion::of(flow, cuts, 0)
+    };
+    let kept = budget.keep_half();
+    let mut met = Effort { exact: false, as_other: false };
+    let mut found = None;
+    for effort in EFFORTS {
+        if !met.asks_for(effort) || budget.spent().is_some() {
+            continue;
+        }
+        let (Ok(old), Ok(new)) = (version(0), version(1)) else { break };
+        let induction = Induction { pairs: Some(&lockstep.pairs), ..Induction::new(pair, [old, new], effort) };
+        match induction.proved(&progress, solver, budget)? {
+            Ok(questions) => {
+                found = Some(questions);
+                break;
+            }
+            Err(failure) => met.add(failure.met),
+        }
+    }
+    budget.release(kept);
+    Ok(found)
 }
 
 /// Why not all questions were decided.
@@ -213,6 +253,22 @@ struct Effort {
     exact: bool,
     /// The first version is undefined, too, where it is so by choices that the second one makes elsewhere.
     as_other: bool,
+}
+
+impl Effort {
+    /// May so much effort change anything?
+    fn asks_for(self, effort: Effort) -> bool {
+        match effort {
+            Effort { exact: true, .. } => self.exact,
+            Effort { as_other: true, .. } => self.as_other,
+            _ => true,
+        }
+    }
+
+    fn add(&mut self, other: Effort) {
+        self.exact |= other.exact;
+        self.as_other |= other.as_other;
+    }
 }
 
 /// The easiest first, which are mostly enough.
@@ -240,27 +296,8 @@ fn proved(
             return Ok(Err(Failure { questions: 0, reason: reason.into(), met }));
         }
     };
-    let met = Effort { exact: false, as_other: false };
     let iterations = if way.unrolled { steps::iterations(&versions) } else { BTreeMap::new() };
-    let mut induction =
-        Induction { pair, versions, iterations, effort, met, invariants: BTreeMap::new(), questions: 0 };
-    for undefined in [false, true] {
-        match induction.run(undefined, solver, budget)? {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(reason) => {
-                let Induction { questions, met, .. } = induction;
-                return Ok(Err(Failure { questions, reason, met }));
-            }
-        }
-    }
-    let Induction { questions, met, versions, invariants, .. } = induction;
-    match progress {
-        Progress::ByPairs(promises) if !promises.keeps(&versions, invariants.into_keys()) => {
-            Ok(Err(Failure { questions, reason: NotModelled::from(promises.reason.clone()).into(), met }))
-        }
-        _ => Ok(Ok(questions)),
-    }
+    Induction { iterations, ..Induction::new(pair, versions, effort) }.proved(progress, solver, budget)
 }
 
 /// Pairs of cuts with what is thought to hold there.
@@ -272,11 +309,79 @@ struct Induction<'a> {
     effort: Effort,
     /// What more effort would change.
     met: Effort,
+    /// What is taken for the same, where that is not everything that is alike.
+    pairs: Option<&'a Pairs>,
     invariants: BTreeMap<(usize, usize), Invariant>,
     questions: u64,
 }
 
-impl Induction<'_> {
+impl<'a> Induction<'a> {
+    fn new(pair: &'a Pair<'a>, versions: [CutVersion<'a>; 2], effort: Effort) -> Induction<'a> {
+        let met = Effort { exact: false, as_other: false };
+        let (iterations, invariants) = (BTreeMap::new(), BTreeMap::new());
+        Induction { pair, versions, iterations, effort, met, pairs: None, invariants, questions: 0 }
+    }
+
+    /// How many questions were decided, or why not all.
+    fn proved(
+        mut self,
+        progress: &Progress,
+        solver: &mut Solver,
+        budget: &mut Budget,
+    ) -> io::Result<Result<u64, Failure>> {
+        for undefined in [false, true] {
+            match self.run(undefined, solver, budget)? {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(reason) => {
+                    let Induction { questions, met, .. } = self;
+                    return Ok(Err(Failure { questions, reason, met }));
+                }
+            }
+        }
+        let Induction { questions, met, versions, invariants, .. } = self;
+        match progress {
+            Progress::ByPairs(promises) if !promises.keeps(&versions, invariants.into_keys()) => {
+                Ok(Err(Failure { questions, reason: NotModelled::from(promises.reason.clone()).into(), met }))
+            }
+            _ => Ok(Ok(questions)),
+        }
+    }
+
+    /// Pairs of cuts that are likely to come next.
+    fn expected(&mut self, source: Source) -> Vec<Source> {
+        let Some(pairs) = self.pairs else { return vec![] };
+        let from = match source {
+            Source::Entry => [RegionStart::Entry; 2],
+            Source::Cuts(at) => [at.0, at.1].map(|cut| RegionStart::Cut { cut, iterations: 1 }),
+        };
+        let [Ok(old), Ok(new)] = [0, 1].map(|n| self.versions[n].region(from[n])) else { return vec![] };
+        let mut more = vec![];
+        for was in &old.arrivals {
+            for is in &new.arrivals {
+                let at = (was.cut, is.cut);
+                let [old, new] = [(0, was.cut), (1, is.cut)].map(|(n, cut)| self.versions[n].cuts[cut].block);
+                if pairs.are_blocks(old, new) && !self.invariants.contains_key(&at) {
+                    self.invariants.insert(at, self.candidates(at));
+                    more.push(Source::Cuts(at));
+                }
+            }
+        }
+        more
+    }
+
+    /// What is worth trying at a pair of cuts.
+    fn candidates(&self, at: (usize, usize)) -> Invariant {
+        let [old, new] = &self.versions;
+        match self.pairs {
+            Some(pairs) => Invariant::paired([old, new], at, pairs),
+            None => {
+                let iterations = self.iterations.get(&at).copied().unwrap_or(1);
+                Invariant::candidates([old, new], self.pair.versions, at, iterations)
+            }
+        }
+    }
+
     /// Leaves out candidates until all hold. Is something else to be asked, where values may be `undef`?
     fn run(
         &mut self,
@@ -289,10 +394,15 @@ impl Induction<'_> {
         let mut open = BTreeSet::from([Source::Entry]);
         open.extend(self.invariants.keys().map(|at| Source::Cuts(*at)));
         while let Some(source) = open.first().copied() {
+            open.extend(self.expected(source));
             let (mut s, mut question) = match self.question(source, undefined, &[], budget) {
                 Ok(question) => question,
                 Err(reason) => return Ok(Err(reason)),
             };
+            if !question.fallen.is_empty() {
+                open.extend(self.drop(question.fallen, undefined));
+                continue;
+            }
             matters |= question.undefined_matters;
             self.met.exact |= question.hides;
             self.met.as_other |= question.chooses;
@@ -324,7 +434,7 @@ impl Induction<'_> {
             if changed.is_empty() {
                 return Ok(Err(NotModelled::from(question.failure(is_set)).into()));
             }
-            open.extend(changed.into_iter().map(Source::Cuts));
+            open.extend(changed);
         }
         Ok(Ok(!undefined && matters))
     }
@@ -347,34 +457,31 @@ impl Induction<'_> {
     }
 
     /// What an answer shows: pairs of cuts that are reached, and candidates that do not hold there.
-    fn learn(
-        &mut self,
-        question: &LoopQuestion,
-        is_set: impl Fn(usize) -> bool,
-        undefined: bool,
-    ) -> Vec<(usize, usize)> {
+    fn learn(&mut self, question: &LoopQuestion, is_set: impl Fn(usize) -> bool, undefined: bool) -> Vec<Source> {
         let mut changed = vec![];
         for (n, at) in &question.new_pairs {
             if is_set(*n) {
-                let [old, new] = &self.versions;
-                let iterations = self.iterations.get(at).copied().unwrap_or(1);
-                let invariant = Invariant::candidates([old, new], self.pair.versions, *at, iterations);
-                self.invariants.insert(*at, invariant);
-                changed.push(*at);
+                self.invariants.insert(*at, self.candidates(*at));
+                changed.push(Source::Cuts(*at));
             }
         }
-        let mut broken: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-        for (n, at, candidate) in &question.candidates {
-            if is_set(*n) {
-                broken.entry(*at).or_default().push(*candidate);
-            }
-        }
-        for (at, candidates) in broken {
-            if let Some(invariant) = self.invariants.get_mut(&at) {
-                invariant.drop(&candidates, undefined);
-                changed.push(at);
-            }
-        }
+        let broken =
+            question.candidates.iter().filter(|(n, ..)| is_set(*n)).map(|(_, at, candidate)| (*at, *candidate));
+        changed.extend(self.drop(broken.collect(), undefined));
         changed
+    }
+
+    /// Leaves out candidates; the cuts at which something else is to be asked.
+    fn drop(&mut self, candidates: Vec<((usize, usize), usize)>, undefined: bool) -> Vec<Source> {
+        let mut failed: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (at, candidate) in candidates {
+            failed.entry(at).or_default().push(candidate);
+        }
+        for (at, candidates) in &failed {
+            if let Some(invariant) = self.invariants.get_mut(at) {
+                invariant.drop(candidates, undefined);
+            }
+        }
+        failed.into_keys().map(Source::Cuts).collect()
     }
 }

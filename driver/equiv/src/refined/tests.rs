@@ -5,6 +5,7 @@ mod callees;
 mod calls;
 mod conventions;
 mod lanes;
+mod lockstep;
 mod objects;
 mod ordered;
 mod promoted;

@@ -19,17 +19,19 @@ use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::effects::{self, MemoryEffects};
 use rewright_llvm::module::Definition;
 use rewright_llvm::types::Type;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-/// Functions of libraries of which LLVM knows what they do, in order.
-const LIBRARY: &str = include_str!("library.txt");
+/// Functions of libraries of which LLVM knows what they do.
+static LIBRARY: LazyLock<FxHashSet<&str>> = LazyLock::new(|| include_str!("library.txt").lines().collect());
 
 /// How many calls a run may make that others notice.
 const MOST_EVENTS: usize = 256;
 
 /// Does LLVM know a function of this name?
 pub(super) fn is_of_library(name: &str) -> bool {
-    LIBRARY.lines().any(|line| name.strip_prefix('@') == Some(line))
+    name.strip_prefix('@').is_some_and(|name| LIBRARY.contains(name))
 }
 
 /// A call whose arguments are there.

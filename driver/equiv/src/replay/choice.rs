@@ -79,7 +79,7 @@ const CHOICES: [usize; 2] = [256, 16];
 const VALUES: [usize; 2] = [1024, 64];
 /// For how many values of its operands an operation is computed.
 const COMBINATIONS: usize = 1 << 16;
-/// How much work all runs of a version may take, in instructions.
+/// How many instructions all runs of a version may take.
 const STEPS: usize = 100_000;
 
 /// Makes choices, and knows which were made.
@@ -129,12 +129,12 @@ impl Chooser {
         Ok(false)
     }
 
-    /// How much work was done.
-    pub(super) fn work(&self) -> usize {
+    /// How many instructions have run.
+    pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Counts work.
+    /// Counts an instruction.
     pub(super) fn step(&mut self) -> Result<(), Stop> {
         self.steps += 1;
         if self.steps > STEPS { unsupported("it takes too many steps") } else { Ok(()) }

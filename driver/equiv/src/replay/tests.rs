@@ -319,9 +319,19 @@ fn no_function_differs_from_itself() {
         let body = random(&mut rng);
         let file = file("i4", "i4 %x, i4 %y, i1 %c", &body);
         let f = (&file, &file.functions[1]);
-        let found = Replayer::new(f, f).unwrap().search(1);
+        let found = Replayer::new(f, f).unwrap().search(candidates(f, f, 1));
         assert_eq!(found.differs, None, "{body}");
         agrees += u32::from(found.agrees > 0);
     }
     assert!(agrees > 150, "only {agrees} of 200 are compared");
+}
+
+#[test]
+fn a_search_ends_where_runs_do_not() {
+    let file = file("i4", "i4 %x, i4 %y, i1 %c", "br label %l\nl:\nbr label %l");
+    let f = (&file, &file.functions[1]);
+    let found = Replayer::new(f, f).unwrap().search(candidates(f, f, 1));
+    let said: Vec<&str> = found.unsupported.keys().map(String::as_str).collect();
+    assert!(said.iter().any(|reason| reason.starts_with("further inputs: ")), "{said:?}");
+    assert_eq!((found.differs, found.agrees), (None, 0));
 }

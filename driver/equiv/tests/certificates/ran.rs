@@ -3,7 +3,7 @@
 //! Values are hashes of how they are computed; integers from memory are small, so that they can be subscripts.
 
 use rewright_cfg_skeleton::nest::certificate::{Fact, Instance, Polynomial};
-use rewright_cfg_skeleton::nest::value::{Value, commutes};
+use rewright_cfg_skeleton::nest::value::Value;
 use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, For, Item, LoadId, Nest, Pool, ValueId, Var};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -86,7 +86,7 @@ impl Ran {
                 {
                     return *only;
                 }
-                if commutes(&op.name) {
+                if pool.commutes(&op.name) {
                     operands.sort_unstable();
                 }
                 hash((&op.name, operands))

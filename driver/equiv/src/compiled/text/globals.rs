@@ -19,7 +19,7 @@ impl Writer<'_> {
         let (mut types, mut variables) = (String::new(), vec![]);
         for file in [files.before, files.after] {
             for line in top_level(file) {
-                let name = line.split(' ').next().unwrap_or_default();
+                let name = defined(line);
                 if line.starts_with('%') && seen.insert(name.into()) {
                     types += line;
                     types.push('\n');
@@ -64,6 +64,11 @@ impl Writer<'_> {
         let name = self.renamed(name);
         let _ = writeln!(self.text, "define internal void {name}() {{\n  unreachable\n}}");
     }
+}
+
+/// The name that a line defines: its first word.
+fn defined(line: &str) -> &str {
+    tokens(line).first().map_or("", |first| &line[first.start..first.end])
 }
 
 /// A variable or constant.
@@ -115,4 +120,16 @@ fn top_level(file: &File) -> impl Iterator<Item = &str> {
     }
     parts.push(&file.text[at..]);
     parts.into_iter().flat_map(str::lines)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_line_defines_what_stands_before_its_equals_sign() {
+        for (line, name) in
+            [("@g=global i32 0", "@g"), ("@\"a b\" = global i32 0", "@\"a b\""), ("%t = type { i32 }", "%t"), ("", "")]
+        {
+            assert_eq!(super::defined(line), name, "{line}");
+        }
+    }
 }

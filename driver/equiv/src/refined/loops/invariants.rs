@@ -4,6 +4,7 @@ use super::super::super::modules::Version;
 use super::CutVersion;
 use super::bounds::{Bounds, distances};
 use super::candidate::Candidate;
+use super::lockstep::Pairs;
 use super::scalarised;
 use crate::conversion::How;
 use crate::literals::{self, Literal};
@@ -20,6 +21,19 @@ pub(super) struct Invariant {
 }
 
 impl Invariant {
+    /// What is worth trying where versions go in lockstep: that bases are the same which are paired.
+    pub(super) fn paired(cut: [&CutVersion<'_>; 2], at: (usize, usize), pairs: &Pairs) -> Invariant {
+        let [old, new] = [(0, at.0), (1, at.1)].map(|(side, n)| &cut[side].cuts[n].state.bases);
+        let mut all = fixed([old, new]);
+        for (n, was) in old.iter().enumerate() {
+            let may_be = |(_, is): &(usize, &Operand)| is.ty == was.ty && pairs.may_be_same(&was.text, &is.text);
+            let related = |(new, _)| Candidate::Related { old: n, new, how: How::Same, more: 0 };
+            all.extend(new.iter().enumerate().filter(may_be).map(related));
+        }
+        all.truncate(MOST_CANDIDATES);
+        Invariant { all: all.into_iter().map(Some).collect() }
+    }
+
     /// All that is worth trying at a pair of cuts.
     pub(super) fn candidates(
         cut: [&CutVersion<'_>; 2],
@@ -30,10 +44,7 @@ impl Invariant {
         let cuts = [at.0, at.1];
         let states = [0, 1].map(|side| &cut[side].cuts[cuts[side]].state);
         let bases = states.map(|state| &state.bases);
-        let mut all = vec![];
-        for (side, bases) in bases.iter().enumerate() {
-            all.extend((0..bases.len()).map(|base| Candidate::Fixed { side, base }));
-        }
+        let mut all = fixed(bases);
         let is_number = |(_, base): &(usize, &Operand)| matches!(base.ty, Type::Int(2..));
         all.extend(bases[0].iter().enumerate().filter(is_number).map(|(old, _)| Candidate::Defined { old }));
         let looks =
@@ -146,6 +157,12 @@ impl Invariant {
             self.all[n] = None;
         }
     }
+}
+
+/// That bases are one value each, not one for each use.
+fn fixed(bases: [&Vec<Operand>; 2]) -> Vec<Candidate> {
+    let of = |(side, bases): (usize, &&Vec<Operand>)| (0..bases.len()).map(move |base| Candidate::Fixed { side, base });
+    bases.iter().enumerate().flat_map(of).collect()
 }
 
 /// Does a lane of a vector become another one by a sum with a constant?

@@ -7,7 +7,7 @@
 
 use super::super::super::metadata::MUST_PROGRESS;
 use super::super::Pair;
-use super::super::flow::Flow;
+use super::super::flow::{Flow, Loop};
 use super::{CutVersion, NotModelled};
 use crate::annotations::has;
 use rustc_hash::FxHashMap;
@@ -49,13 +49,13 @@ pub(super) fn compare(pair: &Pair<'_>) -> Result<Progress, NotModelled> {
 
 impl ByPairs {
     /// Whether promises are kept where versions meet at these pairs of cuts only.
-    pub(super) fn keeps(&self, cut: &[CutVersion<'_>; 2], pairs: impl Iterator<Item = (usize, usize)>) -> bool {
+    pub(super) fn keeps(&self, cut: &[CutVersion<'_>; 2], mut pairs: impl Iterator<Item = (usize, usize)>) -> bool {
+        let loops = cut.each_ref().map(|version| version.flow.loops());
         let progresses = |side: usize, at: usize| {
-            let CutVersion { cuts, .. } = &cut[side];
-            let around = cuts.iter().filter(|one| one.blocks.contains(&cuts[at].header));
-            around.into_iter().any(|one| self.loops[side].get(&one.header) == Some(&true))
+            let around = |one: &&Loop| one.blocks.contains(&cut[side].cuts[at].header);
+            loops[side].iter().filter(around).any(|one| self.loops[side].get(&one.header) == Some(&true))
         };
-        pairs.into_iter().all(|(old, new)| !progresses(1, new) || progresses(0, old))
+        pairs.all(|(old, new)| !progresses(1, new) || progresses(0, old))
     }
 }
 

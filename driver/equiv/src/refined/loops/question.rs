@@ -43,13 +43,15 @@ pub(super) struct LoopQuestion {
     whole: Asking,
     /// Parts of it with small numbers, which are mostly enough to see what does not hold, and soon answered: candidates
     /// alone, and all.
-    parts: [Asking; 2],
+    parts: Vec<Asking>,
     /// Variables that say what an answer shows.
     wanted: Vec<String>,
     /// Pairs of cuts of which nobody knew.
     pub(super) new_pairs: Vec<(usize, (usize, usize))>,
     /// Candidates that do not hold at a pair of cuts.
     pub(super) candidates: Vec<(usize, (usize, usize), usize)>,
+    /// Candidates that are seen not to hold, by pair of cuts, where both versions come to the same places.
+    pub(super) fallen: Vec<((usize, usize), usize)>,
     /// What else does not hold.
     claims: Vec<(usize, &'static str)>,
     pub(super) undefined_matters: bool,
@@ -140,7 +142,7 @@ impl LoopQuestion {
         plain.push((claims.flagged(ends), "whether there is another iteration"));
         let memory = claims.memory(&old, &new)?;
         plain.push((claims.flagged(memory), "what is in memory"));
-        let (mut new_pairs, mut candidates) = (vec![], vec![]);
+        let (mut new_pairs, mut candidates, mut fallen) = (vec![], vec![], vec![]);
         for was in &old.arrived {
             for is in &new.arrived {
                 let at = (was.cut, is.cut);
@@ -156,6 +158,10 @@ impl LoopQuestion {
                     }
                     let number = number(induction, at, n);
                     let holds = claims.holds(candidate, [&was.values, &is.values], number)?;
+                    if holds == Expr::FALSE && induction.pairs.is_some() {
+                        fallen.push((at, n));
+                        continue;
+                    }
                     let holds = claims.when(both, holds);
                     candidates.extend(claims.flagged(holds).map(|flag| (flag, at, n)));
                 }
@@ -171,7 +177,11 @@ impl LoopQuestion {
             Asking { question: s.and(&[&assumed, more, &[bad], &flags].concat()), claims }
         };
         let [some, every] = [candidates.iter().map(|(n, ..)| *n).collect::<Vec<_>>(), (0..all.len()).collect()];
-        let parts = [asking(some, &[small]), asking(every.clone(), &[small])];
+        // What hardly ever fails, and is small, is asked at once.
+        let parts = match induction.pairs {
+            Some(_) => vec![],
+            None => vec![asking(some, &[small]), asking(every.clone(), &[small])],
+        };
         let whole = asking(every, &[]);
         let hides = s.hides();
         let claims = plain.into_iter().filter_map(|(flag, what)| Some((flag?, what))).collect();
@@ -181,6 +191,7 @@ impl LoopQuestion {
             wanted,
             new_pairs,
             candidates,
+            fallen,
             claims,
             undefined_matters,
             hides,

@@ -8,6 +8,7 @@
 use super::super::flow::Flow;
 use super::super::region::{Arrival, Region, State};
 use super::super::symexec::is_arithmetic;
+use super::lockstep::is_light;
 use crate::not_modelled::NotModelled;
 use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape, Template};
 use rewright_llvm::types::Type;
@@ -27,11 +28,11 @@ pub(super) enum CutAt {
 
 /// A place at which both versions are compared.
 pub(super) struct Cut {
-    block: usize,
+    pub(super) block: usize,
     /// Where its loop begins.
     pub(super) header: usize,
-    /// The blocks of its loop.
-    pub(super) blocks: BTreeSet<usize>,
+    /// The blocks of its loop, where iterations are counted.
+    blocks: BTreeSet<usize>,
     /// What is known there.
     pub(super) state: State,
 }
@@ -46,9 +47,21 @@ pub(super) fn cuts(flow: &Flow<'_>, at: CutAt) -> Vec<Cut> {
             (CutAt::Inside, [only]) if leaves => *only,
             _ => one.header,
         };
-        Cut { block, header: one.header, blocks: one.blocks, state: state(flow, block, &live[block]) }
+        let decided = decided(flow, block);
+        let state = state(flow, &live[block], decided, is_computed);
+        Cut { block, header: one.header, blocks: one.blocks, state }
     };
     flow.loops().into_iter().map(cut).collect()
+}
+
+/// Cuts at the beginnings of blocks, at which values are what they are, as far as they are not light.
+pub(super) fn cuts_at(flow: &Flow<'_>, blocks: &BTreeSet<usize>) -> Vec<Cut> {
+    let live = flow.live();
+    let cut = |block: usize| {
+        let state = state(flow, &live[block], vec![], is_light);
+        Cut { block, header: block, blocks: BTreeSet::new(), state }
+    };
+    blocks.iter().copied().map(cut).collect()
 }
 
 /// Is there a loop whose header decides whether there is another iteration?
@@ -56,9 +69,9 @@ pub(super) fn decides_at_headers(flow: &Flow<'_>) -> bool {
     cuts(flow, CutAt::Inside).iter().any(|cut| cut.block != cut.header)
 }
 
-/// What is known at the beginning of a block.
-fn state(flow: &Flow<'_>, block: usize, live: &BTreeSet<&str>) -> State {
-    let mut found = State::default();
+/// Conditions that are decided wherever a block begins.
+fn decided(flow: &Flow<'_>, block: usize) -> Vec<(Operand, bool)> {
+    let mut decided = vec![];
     for (at, above) in flow.body.blocks.iter().enumerate() {
         let Some(Shape::Branch(condition, [yes, no])) = above.instructions.last().map(|i| &i.shape) else { continue };
         if yes == no || !flow.dominates(at, block) {
@@ -66,9 +79,20 @@ fn state(flow: &Flow<'_>, block: usize, live: &BTreeSet<&str>) -> State {
         }
         let arm = |to: &usize| flow.predecessors(*to).count() == 1 && flow.dominates(*to, block);
         for to in flow.successors(at).filter(arm) {
-            found.decided.push((condition.clone(), flow.body.blocks[to].label == *yes));
+            decided.push((condition.clone(), flow.body.blocks[to].label == *yes));
         }
     }
+    decided
+}
+
+/// What is known where these values are needed, some of which are computed anew.
+fn state(
+    flow: &Flow<'_>,
+    live: &BTreeSet<&str>,
+    decided: Vec<(Operand, bool)>,
+    is_computed: impl Fn(&Instruction) -> bool,
+) -> State {
+    let mut found = State { decided, ..State::default() };
     let conditions = found.decided.iter().map(|(condition, _)| condition.text.as_str());
     let mut todo: Vec<&str> = live.iter().copied().chain(conditions).collect();
     let (mut bases, mut computed) = (BTreeSet::new(), BTreeSet::new());
@@ -226,7 +250,9 @@ impl Builder<'_> {
 
     fn written(&self, order: &[usize]) -> Region {
         let live = self.flow.live();
-        let states = || self.cuts.iter().map(|cut| &cut.state);
+        let arrives = |cut: usize| self.nodes.iter().any(|node| node.place == Place::Arrival(cut));
+        let reached: Vec<&Cut> = (0..self.cuts.len()).filter(|cut| arrives(*cut)).map(|cut| &self.cuts[cut]).collect();
+        let states = || reached.iter().map(|cut| &cut.state);
         let bases = states().flat_map(|state| &state.bases).map(|base| base.text.as_str());
         let computed = states().flat_map(|state| &state.computed).filter_map(|i| i.result.as_deref());
         let kept: BTreeSet<&str> = bases.chain(computed).collect();

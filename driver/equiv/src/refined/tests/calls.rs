@@ -170,3 +170,15 @@ fn slots_of_other_sizes_are_other_slots() {
         assert!(!of_definitions(&slots(n, m), &slots(first, second)).proved, "{first}, {second}");
     }
 }
+
+#[test]
+fn what_a_call_is_given_that_stays_is_computed() {
+    let declared = "declare i32 @a(i32) memory(read) nounwind willreturn\n\
+        declare i32 @b(i32) memory(read) nounwind willreturn\n";
+    let function = |body: &str| format!("{declared}define i32 @f(i32 %x) {{\n{body}ret i32 %x\n}}\n");
+    let both = "%r = call i32 @a(i32 %x)\n%s = call i32 @b(i32 %r)\n";
+    assert!(of_definitions(&function(both), &function("")).proved);
+    let found = of_definitions(&function(both), &function("%s = call i32 @b(i32 %x)\n"));
+    assert!(!found.proved);
+    assert!(!found.seen.open.keys().any(|reason| reason.contains("before it is there")), "{found:?}");
+}

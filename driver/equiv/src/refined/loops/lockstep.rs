@@ -1,0 +1,384 @@
+//! Two versions that go hand in hand: blocks and instructions are paired by position, and both are cut at many places,
+//! so that each step of the induction is about a few instructions.
+//!
+//! Blocks are paired along equal branches from the entry, and their instructions by order and opcode. Paired blocks are
+//! cut behind paired instructions wherever all values that are needed are paired. That a pair is one is a guess: it says
+//! where to cut and what may be equal there, and the induction proves it. Values at a cut are what they are, as far as
+//! they are not soon computed anew.
+
+use super::super::flow::Flow;
+use super::super::symexec::is_arithmetic;
+use rewright_llvm::body::{Block, Body, Instruction, Shape, Template};
+use rewright_llvm::types::Type;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Instructions of two blocks, multiplied, that are compared to pair them.
+const MOST_PAIRS: usize = 250_000;
+
+/// Cuts, beyond which only what others may notice is worth one.
+const MOST_CUTS: usize = 150;
+
+/// Two versions that are cut behind the same things, and what is taken for the same.
+pub(super) struct Lockstep {
+    pub(super) bodies: [Body; 2],
+    pub(super) pairs: Pairs,
+    /// Blocks that stood behind another one in one block, by version.
+    pieces: [BTreeSet<usize>; 2],
+}
+
+/// What is taken for the same in both versions.
+pub(super) struct Pairs {
+    /// Blocks, by version.
+    blocks: BTreeSet<(usize, usize)>,
+    /// Values of the second version, by one of the first.
+    values: BTreeMap<String, String>,
+}
+
+impl Pairs {
+    /// Are these blocks a pair?
+    pub(super) fn are_blocks(&self, old: usize, new: usize) -> bool {
+        self.blocks.contains(&(old, new))
+    }
+
+    /// May these values be the same?
+    pub(super) fn may_be_same(&self, old: &str, new: &str) -> bool {
+        old == new || self.values.get(old).is_some_and(|value| value == new)
+    }
+}
+
+impl Lockstep {
+    /// Pairs two bodies; `None` where nothing beyond the entry is a pair.
+    pub(super) fn new(bodies: &[Body; 2]) -> Option<Lockstep> {
+        let flows = bodies.each_ref().map(Flow::new);
+        let blocks = paired_blocks(&flows);
+        let pairing = Pairing::new(&flows, &blocks);
+        let all = pairing.cuts(&flows, &blocks, |_| true);
+        let all = match all.iter().map(Vec::len).sum::<usize>() > MOST_CUTS {
+            true => pairing.cuts(&flows, &blocks, is_noticed),
+            false => all,
+        };
+        let mut ends = [0, 1].map(|n| vec![vec![]; bodies[n].blocks.len()]);
+        for ((old, new), cuts) in blocks.iter().zip(all) {
+            [ends[0][*old], ends[1][*new]] =
+                [cuts.iter().map(|cut| cut.0).collect(), cuts.iter().map(|cut| cut.1).collect()];
+        }
+        let [(old, first_old), (new, first_new)] = [0, 1].map(|n| split(&bodies[n], &ends[n]));
+        let pieces = |(was, is): &(usize, usize)| {
+            let firsts = (first_old[*was], first_new[*is]);
+            (0..=ends[0][*was].len()).map(move |n| (firsts.0 + n, firsts.1 + n))
+        };
+        let blocks: BTreeSet<(usize, usize)> = blocks.iter().flat_map(pieces).collect();
+        let values = pairing.values;
+        let pieces = [(&old, first_old), (&new, first_new)].map(|(body, first)| {
+            let mut pieces: BTreeSet<usize> = (0..body.blocks.len()).collect();
+            first.iter().for_each(|at| _ = pieces.remove(at));
+            pieces
+        });
+        (blocks.len() > 1).then(|| Lockstep { bodies: [old, new], pairs: Pairs { blocks, values }, pieces })
+    }
+
+    /// Blocks of a version at which it is cut.
+    pub(super) fn cuts(&self, flow: &Flow<'_>, version: usize) -> BTreeSet<usize> {
+        let headers = flow.latches().into_iter().map(|(header, _)| header);
+        let is_cut = |at: &usize| self.pieces[version].contains(at) || flow.predecessors(*at).nth(1).is_some();
+        let order: BTreeSet<usize> = flow.order().iter().copied().filter(|at| *at != 0).collect();
+        let paired = self.pairs.blocks.iter().map(|(old, new)| [*old, *new][version]);
+        paired.filter(|at| order.contains(at) && is_cut(at)).chain(headers).collect()
+    }
+}
+
+/// Pairs of blocks, from the entries along equal branches.
+fn paired_blocks(flows: &[Flow<'_>; 2]) -> Vec<(usize, usize)> {
+    let (mut found, mut todo) = (vec![], vec![(0, 0)]);
+    let mut seen = [BTreeSet::new(), BTreeSet::new()];
+    while let Some((old, new)) = todo.pop() {
+        let [old, new] = [(0, old), (1, new)].map(|(n, at)| behind_empty(&flows[n], at));
+        if seen[0].contains(&old) || seen[1].contains(&new) {
+            continue;
+        }
+        seen[0].insert(old);
+        seen[1].insert(new);
+        found.push((old, new));
+        let [was, is] = [(0, old), (1, new)].map(|(n, at)| targets(&flows[n], at));
+        let unreached = |n: usize, at: &usize| {
+            matches!(flows[n].body.blocks[*at].instructions.as_slice(), [Instruction { shape: Shape::Unreachable, .. }])
+        };
+        if was.len() == is.len() {
+            todo.extend(was.into_iter().zip(is));
+        } else {
+            // One of them has fewer ways to go: those that cannot be gone are no loss.
+            let [was, is] = [(0, was), (1, is)].map(|(n, mut all)| {
+                all.retain(|at| !unreached(n, at));
+                all.dedup();
+                all
+            });
+            if was.len() == is.len() {
+                todo.extend(was.into_iter().zip(is));
+            }
+        }
+    }
+    found
+}
+
+/// Where a block leads, in the order of its text.
+fn targets(flow: &Flow<'_>, at: usize) -> Vec<usize> {
+    let blocks = &flow.body.blocks;
+    let position = |label: &String| blocks.iter().position(|block| block.label == *label);
+    blocks[at].targets().into_iter().filter_map(position).collect()
+}
+
+/// The first block that does anything, from one on; of a circle that does nothing, the one where it began.
+fn behind_empty(flow: &Flow<'_>, start: usize) -> usize {
+    let mut at = start;
+    for _ in 0..flow.body.blocks.len() {
+        let jumps = matches!(flow.body.blocks[at].instructions.as_slice(), [Instruction { shape: Shape::Jump(_), .. }]);
+        match targets(flow, at).as_slice() {
+            [next] if jumps && at != 0 => at = *next,
+            _ => return at,
+        }
+    }
+    start
+}
+
+/// What others may notice, or what reads memory.
+fn is_noticed(i: &Instruction) -> bool {
+    match &i.shape {
+        Shape::Store(..) | Shape::Load(..) | Shape::Atomic(..) => true,
+        Shape::Call { callee, .. } => !is_arithmetic(callee.as_deref()),
+        _ => false,
+    }
+}
+
+/// Is it soon computed anew where it is needed?
+pub(super) fn is_light(i: &Instruction) -> bool {
+    match &i.shape {
+        Shape::Offset { .. } => true,
+        Shape::Plain(_) => {
+            i.flags.is_empty()
+                && (["zext", "sext", "trunc"].contains(&i.opcode.as_str()) || i.opcode.starts_with("icmp "))
+        }
+        _ => false,
+    }
+}
+
+/// What instructions have in common that may be a pair.
+fn kind(i: &Instruction) -> String {
+    let callee = match &i.shape {
+        Shape::Call { callee, .. } => callee.as_deref().unwrap_or_default(),
+        _ => "",
+    };
+    let stored = match &i.shape {
+        Shape::Store(value, ..) => Some(&value.ty),
+        _ => None,
+    };
+    format!("{} {} {callee} {stored:?}", i.opcode, i.ty)
+}
+
+/// What is a pair of two bodies.
+struct Pairing {
+    values: BTreeMap<String, String>,
+    /// The other way round.
+    turned: BTreeMap<String, String>,
+    /// Positions in each pair of blocks.
+    positions: Vec<Vec<(usize, usize)>>,
+}
+
+impl Pairing {
+    fn new(flows: &[Flow<'_>; 2], blocks: &[(usize, usize)]) -> Pairing {
+        let mut pairing = Pairing { values: BTreeMap::new(), turned: BTreeMap::new(), positions: vec![] };
+        let all = |n: usize, at: usize| flows[n].body.blocks[at].instructions.as_slice();
+        for (old, new) in blocks {
+            let positions = aligned(all(0, *old), all(1, *new));
+            pairing.positions.push(positions);
+        }
+        // What phis take may be made behind them.
+        for only_phis in [true, false] {
+            for (n, (old, new)) in blocks.iter().enumerate() {
+                let [was, is] = [all(0, *old), all(1, *new)];
+                let mut before = (0, 0);
+                for (x, y) in pairing.positions[n].clone() {
+                    let is_phi = matches!(was[x].shape, Shape::Phi(_));
+                    if !only_phis {
+                        pairing.last_of(&was[before.0..x], &is[before.1..y]);
+                    }
+                    if is_phi == only_phis && (is_phi || pairing.may_be_same(flows, &was[x], &is[y])) {
+                        pairing.pair(&was[x], &is[y]);
+                    }
+                    before = (x + 1, y + 1);
+                }
+            }
+        }
+        pairing
+    }
+
+    fn pair(&mut self, old: &Instruction, new: &Instruction) {
+        if let (Some(old), Some(new)) = (&old.result, &new.result) {
+            self.values.insert(old.clone(), new.clone());
+            self.turned.insert(new.clone(), old.clone());
+        }
+    }
+
+    /// Pairs the last values of what stands between two pairs: what others there are serves to make them.
+    fn last_of(&mut self, old: &[Instruction], new: &[Instruction]) {
+        if let (Some(old), Some(new)) = (old.last(), new.last())
+            && old.ty == new.ty
+        {
+            self.pair(old, new);
+        }
+    }
+
+    /// May instructions of one kind give the same? Not where they take other things, all of which are paired.
+    fn may_be_same(&self, flows: &[Flow<'_>; 2], old: &Instruction, new: &Instruction) -> bool {
+        let [mut was, mut is] = [old, new].map(|i| i.template.holes.clone());
+        let settled = |n: usize, name: &String, pairs: &BTreeMap<String, String>| {
+            flows[n].definition(name).is_none() || pairs.contains_key(name)
+        };
+        if !was.iter().all(|name| settled(0, name, &self.values))
+            || !is.iter().all(|name| settled(1, name, &self.turned))
+        {
+            return true;
+        }
+        for name in &mut was {
+            if let Some(other) = self.values.get(name) {
+                name.clone_from(other);
+            }
+        }
+        was.sort_unstable();
+        is.sort_unstable();
+        was == is
+    }
+
+    /// Positions, by pair of blocks, behind instructions that count, where all that is needed is paired.
+    fn cuts(
+        &self,
+        flows: &[Flow<'_>; 2],
+        blocks: &[(usize, usize)],
+        counts: impl Fn(&Instruction) -> bool,
+    ) -> Vec<Vec<(usize, usize)>> {
+        let live = flows.each_ref().map(Flow::live);
+        let of = |(n, (old, new)): (usize, &(usize, usize))| {
+            let needed = [needed(&flows[0], *old, &live[0]), needed(&flows[1], *new, &live[1])];
+            let is_cut = |(x, y): &(usize, usize)| {
+                let i = &flows[0].body.blocks[*old].instructions[*x];
+                let [was, is] = [&needed[0][*x], &needed[1][*y]];
+                let is_paired = |name: &&str, pairs: &BTreeMap<String, String>, others: &BTreeSet<&str>| {
+                    pairs.get(*name).is_some_and(|other| others.contains(other.as_str()))
+                };
+                let stays =
+                    matches!(i.shape, Shape::Phi(_) | Shape::Alloca(_)) || i.shape.is_terminator() || is_light(i);
+                !stays
+                    && counts(i)
+                    && was.iter().all(|name| is_paired(name, &self.values, is))
+                    && is.iter().all(|name| is_paired(name, &self.turned, was))
+            };
+            self.positions[n].iter().filter(|at| is_cut(at)).map(|(x, y)| (x + 1, y + 1)).collect()
+        };
+        blocks.iter().enumerate().map(of).collect()
+    }
+}
+
+/// Values that are needed behind each instruction of a block, of light ones what they are made of.
+fn needed<'a>(flow: &Flow<'a>, at: usize, live: &[BTreeSet<&'a str>]) -> Vec<BTreeSet<&'a str>> {
+    let instructions = &flow.body.blocks[at].instructions;
+    let mut here: BTreeSet<&'a str> = flow.needed_behind(at, live);
+    let mut all = vec![BTreeSet::new(); instructions.len()];
+    for (n, i) in instructions.iter().enumerate().rev() {
+        all[n] = heavy(flow, &here);
+        if let Some(name) = &i.result {
+            here.remove(name.as_str());
+        }
+        if !matches!(i.shape, Shape::Phi(_)) {
+            here.extend(flow.uses(i));
+        }
+    }
+    all
+}
+
+/// Values, of light ones what they are made of.
+fn heavy<'a>(flow: &Flow<'a>, names: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
+    let (mut todo, mut seen, mut found) = (names.iter().copied().collect::<Vec<_>>(), BTreeSet::new(), BTreeSet::new());
+    while let Some(name) = todo.pop() {
+        if !seen.insert(name) {
+            continue;
+        }
+        match flow.definition(name) {
+            Some((_, i)) if is_light(i) => todo.extend(flow.uses(i)),
+            _ => _ = found.insert(name),
+        }
+    }
+    found
+}
+
+/// A body whose blocks are cut behind these positions, and where the pieces of each block begin.
+fn split(body: &Body, ends: &[Vec<usize>]) -> (Body, Vec<usize>) {
+    let (mut blocks, mut first, mut last) = (vec![], vec![], BTreeMap::new());
+    for (block, ends) in body.blocks.iter().zip(ends) {
+        first.push(blocks.len());
+        let mut label = block.label.clone();
+        let mut rest = block.instructions.as_slice();
+        for (n, end) in ends.iter().enumerate() {
+            let (piece, behind) = rest.split_at(end - (block.instructions.len() - rest.len()));
+            let next = format!("{}#{n}", block.label);
+            let mut instructions = piece.to_vec();
+            instructions.push(jump(&next));
+            blocks.push(Block { label: std::mem::replace(&mut label, next), instructions });
+            rest = behind;
+        }
+        last.insert(block.label.clone(), label.clone());
+        blocks.push(Block { label, instructions: rest.to_vec() });
+    }
+    for i in blocks.iter_mut().flat_map(|block| &mut block.instructions) {
+        if let Shape::Phi(values) = &mut i.shape {
+            for (_, from) in values {
+                if let Some(label) = last.get(from) {
+                    from.clone_from(label);
+                }
+            }
+        }
+    }
+    (Body { blocks, variables: body.variables.clone() }, first)
+}
+
+fn jump(label: &str) -> Instruction {
+    Instruction {
+        result: None,
+        ty: Type::Void,
+        opcode: "br".into(),
+        flags: vec![],
+        indices: vec![],
+        shape: Shape::Jump(label.into()),
+        template: Template::default(),
+        bare: None,
+        metadata: vec![],
+    }
+}
+
+/// Positions of like instructions in the same order, as many as there are.
+fn aligned(old: &[Instruction], new: &[Instruction]) -> Vec<(usize, usize)> {
+    let [was, is] = [old, new].map(|all| all.iter().map(kind).collect::<Vec<_>>());
+    if was.len() * is.len() > MOST_PAIRS {
+        return vec![];
+    }
+    // The longest common subsequence of what begins at each pair of places.
+    let mut longest = vec![vec![0usize; is.len() + 1]; was.len() + 1];
+    for x in (0..was.len()).rev() {
+        for y in (0..is.len()).rev() {
+            longest[x][y] = match was[x] == is[y] {
+                true => longest[x + 1][y + 1] + 1,
+                false => longest[x + 1][y].max(longest[x][y + 1]),
+            };
+        }
+    }
+    let (mut x, mut y, mut found) = (0, 0, vec![]);
+    while x < was.len() && y < is.len() {
+        if was[x] == is[y] {
+            found.push((x, y));
+            (x, y) = (x + 1, y + 1);
+        } else if longest[x + 1][y] >= longest[x][y + 1] {
+            x += 1;
+        } else {
+            y += 1;
+        }
+    }
+    found
+}
