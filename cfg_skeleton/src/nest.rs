@@ -93,6 +93,8 @@ pub struct Nest {
     pub parallel: Vec<Parallel>,
     /// Where values are computed first, for messages.
     pub lines: FxHashMap<ValueId, Line>,
+    /// Whether it accesses arrays by views: that an access is within its view is not looked at.
+    pub has_views: bool,
 }
 
 /// Loops whose iterations are executed in any order, or at the same time. A nest has one of the orders.
@@ -359,6 +361,21 @@ impl Nest {
             _ => None,
         };
         pool.reachable(self.results.iter().copied()).into_iter().filter_map(own).collect()
+    }
+
+    /// What this second version of a nest does is defined under these conditions, which nobody looks at.
+    #[must_use]
+    pub fn assumptions(&self, first: &Nest) -> Vec<String> {
+        let has_extents = |array: &&Array| array.shape.iter().flatten().any(|extent| extent.as_constant().is_none());
+        let is_own = |array: &&Array| array.kind == ArrayKind::Local;
+        let is_known = |array: &Array| first.arrays.iter().filter(is_own).any(|other| other.shape == array.shape);
+        let views = "accesses of the second version are within their views, and these within their arrays";
+        let extents = "arrays that the second version allocates have no negative extents";
+        let mut found = vec![];
+        found.extend(self.has_views.then(|| views.to_string()));
+        let allocates = self.arrays.iter().filter(is_own).filter(has_extents).any(|array| !is_known(array));
+        found.extend(allocates.then(|| extents.to_string()));
+        found
     }
 
     /// The array's description.

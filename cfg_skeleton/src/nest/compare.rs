@@ -131,6 +131,12 @@ impl<'a> Comparison<'a> {
     /// The evidence, which is none where a proof needs that nothing overflows, and that is not shown.
     fn without_overflow(&mut self) -> Evidence {
         let evidence = self.evidence();
+        if evidence.proved.is_some()
+            && !self.options.in_bounds
+            && let Some(assumption) = self.after.assumptions(self.before).first()
+        {
+            return Evidence::nothing(format!("{assumption}: that is not shown"));
+        }
         let (Some(bits), Some(_)) = (self.options.index_bits, evidence.proved) else { return evidence };
         let mut context = self.facts.clone();
         context.extend(sizes::constraints(&self.shown));
@@ -408,6 +414,7 @@ impl<'a> Comparison<'a> {
         if self.asked.means.contains(&Means::Rules) {
             assumptions.push("the rules of the packs hold".into());
         }
+        assumptions.extend(self.after.assumptions(self.before));
         assumptions.extend(self.assumed.clone());
         Evidence { proved: Some(tier), assumptions, ..Evidence::default() }
     }

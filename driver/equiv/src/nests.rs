@@ -97,6 +97,11 @@ impl Checker {
         if certificate.cases.is_empty() {
             return Err(Rejected::Step("it has no case".into()));
         }
+        if !certificate.in_bounds
+            && let Some(assumption) = after.assumptions(before).first()
+        {
+            return Err(Rejected::Step(format!("{assumption}: that is not shown")));
+        }
         oracle.begin();
         certificate.cases.iter().try_for_each(|case| self.case((certificate, case), (before, after), pool, oracle))
     }

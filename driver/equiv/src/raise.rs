@@ -216,8 +216,17 @@ impl Raiser<'_> {
         loose.sort();
         loose.dedup();
         let name = function.name.clone();
-        let nest =
-            Nest { name, arguments, sizes, arrays, items, results, lines: FxHashMap::default(), parallel: vec![] };
+        let nest = Nest {
+            name,
+            arguments,
+            sizes,
+            arrays,
+            items,
+            results,
+            lines: FxHashMap::default(),
+            parallel: vec![],
+            has_views: false,
+        };
         Ok(Raised { nest, promised, accesses, counted: positions, loose, copied })
     }
 

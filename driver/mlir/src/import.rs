@@ -73,6 +73,7 @@ pub(crate) fn import(
         results: vec![],
         parallel: vec![],
         lines: FxHashMap::default(),
+        has_views: false,
     };
     let mut importer = Importer {
         module,

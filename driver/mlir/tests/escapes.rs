@@ -150,3 +150,23 @@ fn attributes_of_accesses_and_loops_are_understood_or_refused() {
     assert!(is_proved(&storing(""), &storing("{user.note = 1}")));
     assert!(!is_proved(&storing(""), &storing("{alignment = 64 : i64}")));
 }
+
+/// What an access through a view and an allocation need is assumed, and said; without assumptions nothing is proved.
+#[test]
+fn views_and_extents_are_assumed_to_be_in_bounds() {
+    let before = "func.func @f(%n: index, %a: memref<16xi32>, %x: i32) {\n  %z = arith.constant 0 : index\n  \
+                  memref.store %x, %a[%z] : memref<16xi32>\n  return\n}\n";
+    let with = |more: &str| before.replace("  memref.store", &format!("{more}  memref.store"));
+    let view = "  %s = memref.subview %a[0] [4] [1] : memref<16xi32> to memref<4xi32>\n  %v = memref.load %s[%z] : memref<4xi32>\n";
+    let array = "  %t = memref.alloc(%n) : memref<?xi32>\n  memref.dealloc %t : memref<?xi32>\n";
+    for (more, said) in [(view, "within their views"), (array, "no negative extents")] {
+        let found = validate(before, &with(more), &Options::default());
+        assert_eq!(found.functions[0].verdict, Kind::Proved, "{found}");
+        assert!(found.functions[0].assumptions.iter().any(|one| one.contains(said)), "{found}");
+        let strict = Options { in_bounds: false, ..Options::default() };
+        assert_eq!(validate(before, &with(more), &strict).functions[0].verdict, Kind::Unknown);
+        // What both versions do needs no assumption.
+        let both = validate(&with(array), &with(&array.replace("%t", "%u")), &Options::default());
+        assert!(both.functions.iter().all(|f| f.assumptions.iter().all(|one| !one.contains("extents"))), "{both}");
+    }
+}

@@ -198,7 +198,8 @@ fn one(
         .check(certificate, (&pair.before, &pair.after), &mut pair.pool, oracle)
         .map_err(|reason| reason.to_string())?;
     let Certificate { in_bounds, may_alias, index_bits, .. } = certificate;
-    let assumptions = assumptions(*in_bounds, may_alias, *index_bits, pair.pool.sees_nans());
+    let mut assumptions = assumptions(*in_bounds, may_alias, *index_bits, pair.pool.sees_nans());
+    assumptions.extend(pair.after.assumptions(&pair.before));
     Ok((Accepted { precondition: pair.precondition(certificate.precondition()), assumptions }, pair.calls))
 }
 

@@ -64,6 +64,7 @@ impl Importer<'_> {
         if view.cell.iter().any(|e| e.is_broken() || e.terms().any(|(_, c)| c.abs() >= map::LARGEST)) {
             return Err(op.unsupported("numbers are too large, or an expression is"));
         }
+        self.nest.has_views = true;
         self.define_result(op, Meaning::View(view))
     }
 
