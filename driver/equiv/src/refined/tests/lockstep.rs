@@ -70,18 +70,18 @@ fn joins_and_loops_are_met_together() {
     let looping = |first: &str, step: &str, next: &str| {
         format!(
             "br label %l\nl:\n%i = phi i32 [ 0, %entry ], [ %j, %l ]\n%m = phi i32 [ {first}, %entry ], [ {next}, %l ]\n\
-             %v = load i32, ptr %p\n%w = {step}\ncall void @u(i32 %w)\n%j = add i32 %i, 1\n%d = icmp ult i32 %j, %n\n\
+             %t = call i32 @i(i32 %i)\n%v = freeze i32 %t\n%w = {step}\ncall void @u(i32 %w)\n%j = add i32 %i, 1\n%d = icmp ult i32 %j, %n\n\
              br i1 %d, label %l, label %e\ne:\nret i32 %m"
         )
     };
-    let before = looping("%x", "add i32 %v, %m", "%w");
-    assert!(proved(&before, &looping("%x", "add i32 %m, %v", "%w")));
+    let before = looping("%n", "add i32 %v, %m", "%w");
+    assert!(proved(&before, &looping("%n", "add i32 %m, %v", "%w")));
     for (first, step, next) in [
         ("0", "add i32 %v, %m", "%w"),
-        ("%x", "add i32 %v, %v", "%w"),
-        ("%x", "add nuw i32 %v, %m", "%w"),
-        ("%x", "add i32 %v, %m", "%m"),
-        ("%x", "add i32 %v, %m", "poison"),
+        ("%n", "add i32 %v, %v", "%w"),
+        ("%n", "add nuw i32 %v, %m", "%w"),
+        ("%n", "add i32 %v, %m", "%m"),
+        ("%n", "add i32 %v, %m", "poison"),
     ] {
         assert!(!proved(&before, &looping(first, step, next)), "{first}, {step}, {next}");
     }
