@@ -9,8 +9,6 @@
 //! them, values are equal only if all their bits are, and all that is known of a NaN that arithmetic gives is that the
 //! same operation gives the same one for the same operands.
 
-use super::value::{Number, Operation, Pool, Value};
-
 /// Where the bits of a NaN come from that an operation gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bits {
@@ -47,19 +45,17 @@ pub fn bits_of(name: &str) -> Bits {
     }
 }
 
-/// Whether the result of the operation may depend on the bits of a NaN in another way than that these are the bits of a NaN
-/// that it gives. Of an operation that is not known, it may.
-pub(super) fn sees_bits(pool: &Pool, op: &Operation) -> bool {
+/// Whether the result of an operation from a type to another one may depend on the bits of a NaN in another way than that
+/// these are the bits of a NaN that it gives. Of an operation that is not known, it may. A sign that is copied from a
+/// constant is no bit of a NaN.
+pub(super) fn sees_bits(name: &str, (from, to): (&str, &str), has_constant_sign: bool) -> bool {
     const TESTS: [&str; 4] = ["math.isfinite", "math.isinf", "math.isnan", "math.isnormal"];
-    let takes_floats = is_float(&op.from);
-    let has_sign =
-        |sign| matches!(pool.get(sign), Value::Constant(constant) if matches!(constant.number, Number::Bits(_)));
-    match op.name.as_str() {
+    let takes_floats = is_float(from);
+    match name {
         "arith.bitcast" => takes_floats,
-        // The sign is taken of the second operand.
-        "math.copysign" => !op.operands.get(1).is_some_and(|sign| has_sign(*sign)),
-        name if name.starts_with("arith.") => false,
-        name if name.starts_with("math.") => takes_floats && !is_float(&op.ty) && !TESTS.contains(&name),
+        "math.copysign" => !has_constant_sign,
+        _ if name.starts_with("arith.") => false,
+        _ if name.starts_with("math.") => takes_floats && !is_float(to) && !TESTS.contains(&name),
         _ => takes_floats,
     }
 }

@@ -83,7 +83,8 @@ impl Pool {
     /// The number of a value.
     pub fn add(&mut self, value: Value) -> ValueId {
         if let Value::Op(op) = &value {
-            self.sees_nans |= nan::sees_bits(self, op);
+            let has_constant_sign = op.operands.get(1).is_some_and(|sign| self.bits(*sign).is_some());
+            self.sees_nans |= nan::sees_bits(&op.name, (&op.from, &op.ty), has_constant_sign);
         }
         ValueId(u32::try_from(self.values.insert_full(value).0).unwrap_or(u32::MAX))
     }
