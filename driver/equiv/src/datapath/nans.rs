@@ -1,6 +1,6 @@
 //! Where a NaN of the first value of a question may be another one in the second value.
 
-use rewright_cfg_skeleton::nest::datapath::{Question, TermKind};
+use rewright_cfg_skeleton::nest::datapath::{Question, Term, TermKind};
 use rewright_cfg_skeleton::nest::nan::{Bits, bits_of, is_float};
 use rewright_cfg_skeleton::nest::value::Number;
 use rewright_smt::{Expr, Format, Script, Sort};
@@ -61,21 +61,25 @@ pub(super) fn do_not_matter(question: &Question) -> bool {
 
 /// Whether a NaN that the term is may be any.
 fn is_any(question: &Question, term: u32) -> bool {
-    let term = &question.terms[term as usize];
-    match &term.kind {
-        TermKind::Op { name, operands, .. } => match (bits_of(name), operands.as_slice()) {
-            (Bits::Any, _) => true,
-            (Bits::Negated, [x]) => is_any(question, *x),
-            (Bits::Chosen, [_, x, y]) => is_any(question, *x) && is_any(question, *y),
+    let mut any: Vec<bool> = vec![];
+    for Term { ty, kind } in &question.terms[..=term as usize] {
+        let of = |operand: &u32| any[*operand as usize];
+        any.push(match kind {
+            TermKind::Op { name, operands, .. } => match (bits_of(name), operands.as_slice()) {
+                (Bits::Any, _) => true,
+                (Bits::Negated, [x]) => of(x),
+                (Bits::Chosen, [_, x, y]) => of(x) && of(y),
+                _ => false,
+            },
+            TermKind::Constant(Number::Bits(bits)) => match ty.as_str() {
+                "f32" => !f32::from_bits(*bits as u32).is_nan(),
+                "f64" => !f64::from_bits(*bits as u64).is_nan(),
+                _ => false,
+            },
             _ => false,
-        },
-        TermKind::Constant(Number::Bits(bits)) => match term.ty.as_str() {
-            "f32" => !f32::from_bits(*bits as u32).is_nan(),
-            "f64" => !f64::from_bits(*bits as u64).is_nan(),
-            _ => false,
-        },
-        _ => false,
+        });
     }
+    any[term as usize]
 }
 
 /// Whether the operation rounds, or may: what it gives is known but for the bits of a NaN.
