@@ -49,6 +49,7 @@ mod predicate;
 mod run;
 mod same;
 mod sizes;
+mod stack;
 mod statements;
 mod substitute;
 mod trace;
@@ -63,6 +64,7 @@ pub use constraint::Constraint;
 pub use contained::touches_no_more;
 pub use predicate::{Confirm, Confirmation, Conjunction, Decider};
 use rustc_hash::FxHashMap;
+pub use stack::with_stack;
 pub use undefined::Undefined;
 pub use value::{Pool, Value, ValueId};
 

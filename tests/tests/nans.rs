@@ -157,3 +157,45 @@ fn a_certificate_of_other_bits_is_refused() {
     assert!(accepts(&before, &of(crossed, sum)));
     assert!(!accepts(&of(straight, BITS), &of(crossed, BITS)));
 }
+
+/// What is right for the first version, which may give any NaN, is not for the second one.
+#[test]
+fn nans_that_are_given_and_computed_do_not_change_places() {
+    let chosen = |yes: &str, no: &str| {
+        format!(
+            "%m = arith.mulf %x, %one : f32\n%c = arith.cmpf olt, %y, %zero : f32\n\
+             %w = arith.select %c, {yes}, {no} : f32"
+        )
+    };
+    let found = verdicts(&chosen("%m", "%x"), &chosen("%x", "%m"), "%w", "f32");
+    assert!(found.iter().all(|kind| *kind != Kind::Proved), "{found:?}");
+    assert_eq!(verdicts(&chosen("%m", "%x"), &chosen("%x", "%x"), "%w", "f32"), [Kind::Proved; 2]);
+}
+
+/// A caller may see what the function that it calls makes of a NaN.
+#[test]
+fn bits_that_one_function_sees_are_compared_in_those_that_it_calls() {
+    let module = |body: &str, caller: &str| {
+        format!(
+            "func.func @g(%x: f32) -> f32 {{
+               %one = arith.constant 1.0 : f32
+               {body}
+               return %w : f32
+             }}
+             func.func @f(%x: f32) -> i32 {{
+               {caller}
+               %r = arith.bitcast %v : f32 to i32
+               return %r : i32
+             }}"
+        )
+    };
+    let (calls, is_alone) = ("%v = func.call @g(%x) : (f32) -> f32", "%v = arith.negf %x : f32");
+    for (caller, proved) in [(calls, false), (is_alone, true)] {
+        let [before, after] =
+            ["%w = arith.mulf %x, %one : f32", "%m = arith.mulf %x, %one : f32\n%w = arith.mulf %m, %one : f32"]
+                .map(|body| module(body, caller));
+        let report = validate_with(&before, &after, &Options::default(), &mut datapaths());
+        let g = report.functions.iter().find(|f| f.function == "g").expect("it is compared");
+        assert_eq!(g.verdict == Kind::Proved, proved, "{report}");
+    }
+}

@@ -29,7 +29,7 @@ use rewright_cfg_skeleton::nest::arguments::{self, Argument};
 use rewright_cfg_skeleton::nest::compare::{Options, assumption_of_nans, compare};
 use rewright_cfg_skeleton::nest::datapath::NoOracle;
 use rewright_cfg_skeleton::nest::{
-    Affine, Assumption, Confirmation, Constraint, Decider, Item, Names, Nest, Origin, Pool, touches_no_more,
+    Affine, Assumption, Confirmation, Constraint, Decider, Item, Names, Nest, Origin, Pool, touches_no_more, with_stack,
 };
 use rewright_cfg_skeleton::verdict::{Counterexample, Evidence, Tier};
 use rewright_typeprop::Universe;
@@ -260,7 +260,8 @@ impl<'a> Pair<'a> {
     fn compare(&mut self) -> Shown {
         let options = self.options();
         let [before, after] = &self.nests;
-        let evidence = compare(&mut self.pool, &mut self.names, before, after, &options, &mut NoOracle);
+        let (pool, names) = (&mut self.pool, &mut self.names);
+        let evidence = with_stack(|| compare(pool, names, before, after, &options, &mut NoOracle));
         if let Some(found) = &evidence.refuted {
             let calls = arguments::calls(&self.pool, [&self.first.nest, &self.second.nest], found);
             return Shown::Differs(format!("on {}", found.shown), calls);
@@ -400,14 +401,28 @@ impl<'a> Pair<'a> {
         copied.retain(|parameter| loads(&self.second, *parameter).next().is_some());
         let of_copied = |parameter| format!("{} holds whole values of the type that it is read as", name(parameter));
         conditions.extend(copied.into_iter().map(of_copied));
-        // What is read as a number and written is no address any more.
-        let are_addresses = |raised: &Raised, parameter| loads(raised, parameter).any(|access| access.is_address);
-        let is_other = |parameter: &u32| {
-            [&self.first, &self.second].iter().all(|raised| loads(raised, *parameter).next().is_some())
-                && are_addresses(&self.first, *parameter) != are_addresses(&self.second, *parameter)
+        // What is read as a number and written is no address any more; nor is what is read as an address, but was a number.
+        let kinds = |raised: &Raised, parameter| {
+            let mut kinds: Vec<bool> = loads(raised, parameter).map(|access| access.is_address).collect();
+            kinds.sort_unstable();
+            kinds.dedup();
+            kinds
         };
-        let read_otherwise = accessed.iter().map(|(parameter, _)| *parameter).filter(is_other);
-        conditions.extend(read_otherwise.map(|parameter| format!("{} holds no addresses", name(parameter))));
+        let is_mixed = |parameter: &u32| {
+            let [first, second] = [&self.first, &self.second].map(|raised| kinds(raised, *parameter));
+            !first.is_empty() && !second.is_empty() && (first.len() > 1 || first != second)
+        };
+        let read: Vec<u32> = accessed.iter().map(|(parameter, _)| *parameter).collect();
+        let mixed: Vec<u32> = read.iter().copied().filter(is_mixed).collect();
+        // Where such an array is written, what it holds may come from any other one.
+        let writes = |parameter: &u32| all().any(|access| access.is_store && access.parameter == *parameter);
+        let held = if mixed.iter().any(writes) { &read } else { &mixed };
+        conditions.extend(held.iter().map(|parameter| format!("{} holds no addresses", name(*parameter))));
+        let stores = |parameter: &u32| {
+            all().any(|access| access.is_store && access.is_address && access.parameter == *parameter)
+        };
+        let stored = mixed.iter().filter(|parameter| stores(parameter));
+        conditions.extend(stored.map(|parameter| format!("no address is written to {}", name(*parameter))));
         conditions.extend(loose.into_iter().map(|name| format!("`{name}` of equal operands gives equal results")));
         conditions
     }

@@ -39,11 +39,8 @@ pub use report::NestReport;
 pub use rewright_cfg_skeleton::nest::compare::Options;
 pub use rewright_cfg_skeleton::nest::datapath::{NoOracle, ValueOracle};
 pub use rewright_cfg_skeleton::nest::overflow::MAX_BITS as MAX_INDEX_BITS;
-pub use rewright_cfg_skeleton::nest::{Assumption, AssumptionError};
+pub use rewright_cfg_skeleton::nest::{Assumption, AssumptionError, with_stack};
 pub use syntax::Unsupported;
-
-/// For values that depend on each other in a chain as long as a file.
-const STACK: usize = 1 << 30;
 
 /// Compares the functions of two files, by name. Operations mean nothing but themselves.
 #[must_use]
@@ -62,18 +59,6 @@ pub fn validate_with(
     with_stack(&|| {
         let mut oracle = oracle.lock().unwrap_or_else(PoisonError::into_inner);
         files(before, after, options, &mut **oracle)
-    })
-}
-
-/// Runs what recurses as deep as values of a file depend on each other.
-pub fn with_stack<T: Send>(work: &(dyn Fn() -> T + Sync)) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK);
-        match thread.spawn_scoped(scope, work) {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            // Without so much memory, with the stack that there is.
-            Err(_) => work(),
-        }
     })
 }
 
@@ -122,12 +107,26 @@ pub fn without_nests(text: &str) -> Vec<String> {
 
 fn files(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOracle + Send)) -> NestReport {
     let (before, after) = (parse::parse(before), parse::parse(after));
+    // What one function makes of a NaN, another one may see.
+    let compare_nans = options.compare_nans || [&before, &after].into_iter().any(has_functions_that_see_nans);
+    let options = &Options { compare_nans, ..options.clone() };
     let mut functions: Vec<Compared> =
         before.functions.iter().map(|f| one(&before, &after, &f.name, options, oracle)).collect();
     let new = |f: &&Function| before.functions.iter().all(|other| other.name != f.name);
     functions.extend(after.functions.iter().filter(new).map(|f| Compared::from(&f.name, Evidence::only(Side::Second))));
     depend_on_callees(&mut functions);
     NestReport::new(functions.into_iter().map(|f| f.verdict).collect())
+}
+
+/// Whether the module has several functions, one of which may see the bits of a NaN.
+fn has_functions_that_see_nans(module: &Module) -> bool {
+    let sees = |function: &Function| {
+        let mut pool = Pool::default();
+        let is_nest = import(module, function, &[], (&mut pool, &mut Names::default())).is_ok();
+        pool.sees_nans() || !is_nest
+    };
+    // What is no nest may see anything.
+    module.functions.len() > 1 && module.calls_own() && module.functions.iter().any(sees)
 }
 
 /// A function in two versions.

@@ -40,6 +40,14 @@ pub(crate) struct Region {
     pub(crate) more: Vec<Block>,
 }
 
+impl Region {
+    /// Whether some operation is like that, in inner regions, too.
+    pub(crate) fn has(&self, is_like: &dyn Fn(&Op) -> bool) -> bool {
+        let mut ops = self.ops.iter().chain(self.more.iter().flat_map(|block| &block.ops));
+        ops.any(|op| is_like(op) || op.regions.iter().any(|inner| inner.has(is_like)))
+    }
+}
+
 /// A block that has a label.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
@@ -68,6 +76,15 @@ pub(crate) struct Module {
 }
 
 impl Module {
+    /// Whether a function calls one of the module, as far as functions are understood.
+    pub(crate) fn calls_own(&self) -> bool {
+        let is_own = |op: &Op| {
+            let callee = op.attribute("callee").map(|name| name.trim_start_matches('@').trim_matches('"'));
+            callee.is_some_and(|callee| self.functions.iter().any(|f| f.name == callee))
+        };
+        self.functions.iter().any(|f| f.body.as_ref().map_or(true, |body| body.has(&is_own)))
+    }
+
     /// The text of a line, from 1.
     pub(crate) fn line(&self, line: u32) -> Option<&str> {
         self.lines.get((line as usize).checked_sub(1)?).map(|text| text.trim())

@@ -1,12 +1,14 @@
 //! Definitions in SMT-LIB, built bottom up. Equal terms are one definition; truth values are folded.
 
 mod asserted;
+mod nan;
 mod parts;
 mod ring;
 
 use super::address::Address;
 use super::expr::{Expr, Format, Sort};
 pub use asserted::Asserted;
+pub use nan::Freedom;
 use parts::Low;
 use ring::Ring;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -306,20 +308,6 @@ impl Script {
         self.known.insert(key, bits);
         self.computed.insert(bits.id);
         bits
-    }
-
-    /// Whether a term may be made of the bits of a float that is computed, which are any if it is a NaN.
-    pub fn may_be_computed(&self, term: Expr) -> bool {
-        let (mut rest, mut seen) = (vec![term.id], FxHashSet::default());
-        while let Some(id) = rest.pop() {
-            let node = &self.nodes[id as usize];
-            let is_unknown = node.definition.as_ref().is_some_and(|text| text.starts_with("(|"));
-            if is_unknown || self.computed.contains(&id) {
-                return true;
-            }
-            rest.extend(node.children.iter().filter(|child| seen.insert(**child)));
-        }
-        false
     }
 
     /// Bits, read as a float.

@@ -297,7 +297,7 @@ impl<'a> Graph<'a> {
 
     /// Whether values that are equal for what is made of one of the nodes are so for what is made of the other: in neither
     /// are NaNs exact, or all are.
-    fn have_like_nans(&self, a: NodeId, b: NodeId) -> bool {
+    pub(super) fn have_like_nans(&self, a: NodeId, b: NodeId) -> bool {
         let takes_floats = self.type_of(a).is_none_or(is_float);
         !takes_floats || self.sees_nans() || (self.any_nan[a as usize] && self.any_nan[b as usize])
     }

@@ -376,8 +376,8 @@ impl<'a> Sweep<'a> {
         if self.steps[number].left {
             pairs.push((id, other));
         }
-        // Of the first program both are to be poison at the same time.
-        if !self.steps[number].left || !self.graph.is_defined(id) {
+        // Nodes of the first program are those of the second one, too: both are to be poison at the same time, and the same NaNs.
+        if !self.steps[number].left || !self.graph.is_defined(id) || !self.graph.have_like_nans(id, other) {
             pairs.push((other, id));
         }
         let length = self.pending.len();

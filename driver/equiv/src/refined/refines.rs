@@ -63,12 +63,19 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Resul
 fn returned_refines(s: &mut Script, was: Value, is: Value, ty: &Type) -> Expr {
     let mut equal = vec![s.equal(was.bits, is.bits)];
     // Of a NaN that is not computed, all bits stay.
-    if let (true, Some(format)) = (is_float(ty) && s.may_be_computed(was.bits), format(ty)) {
-        let nans = [was.bits, is.bits].map(|bits| {
-            let float = s.float(bits, format);
-            s.apply("fp.isNaN", &[float], Sort::Bool)
-        });
-        equal.push(s.and(&nans));
+    if let (true, Some(format)) = (is_float(ty), format(ty)) {
+        let freedom = s.freedom_of_nan(was.bits);
+        if freedom.payload != Expr::FALSE {
+            let [first, second] = [was.bits, is.bits].map(|bits| {
+                let float = s.float(bits, format);
+                s.apply("fp.isNaN", &[float], Sort::Bool)
+            });
+            let top = was.bits.width() - 1;
+            let signs = [was.bits, is.bits].map(|bits| s.extract(bits, top, top));
+            let same = s.equal(signs[0], signs[1]);
+            let sign = s.or(&[freedom.sign, same]);
+            equal.push(s.and(&[first, second, freedom.payload, sign]));
+        }
     }
     let mut equal = s.or(&equal);
     if let (Some(was), Some(is), bits) = (was.origin, is.origin, is.bits) {

@@ -409,3 +409,35 @@ fn miscompiles_are_not_proved() {
     let counts = &report.counts;
     assert_eq!((report.functions.len(), counts.proved, counts.refuted), (30, 0, 29), "{:?}", report.functions);
 }
+
+/// Of floats that are chosen, only those that are computed may be other NaNs.
+#[test]
+fn a_nan_that_is_computed_frees_no_other_one() {
+    let module = |text: &str| {
+        format!(
+            "declare float @llvm.fabs.f32(float)\ndefine float @f(float noundef %x, float noundef %y, i1 noundef %c) \
+             {{\n{text}\nret float %r\n}}\n"
+        )
+    };
+    let canonical = "%u = fcmp uno float %y, %y\n%k = select i1 %u, float 0x7FF8000000000000, float %y\n";
+    let chosen = |before: &str, sum: &str, given: &str| {
+        format!("{before}%m = fadd float {sum}\n%r = select i1 %c, float %m, float {given}")
+    };
+    let given = chosen("", "%x, %y", "%y");
+    for (old, new, holds) in [
+        (given.clone(), chosen("", "%y, %x", "%y"), true),
+        (given, chosen(canonical, "%x, %y", "%k"), false),
+        (
+            "%m = fadd float %x, %y\n%r = fneg float %m".into(),
+            "%m = fadd float %y, %x\n%r = fneg float %m".into(),
+            true,
+        ),
+        (
+            "%m = fmul float %x, %x\n%r = call float @llvm.fabs.f32(float %m)".into(),
+            "%r = fmul float %x, %x".to_string(),
+            false,
+        ),
+    ] {
+        assert_eq!(of_definitions(&module(&old), &module(&new)).proved, holds, "{old} and {new}");
+    }
+}
