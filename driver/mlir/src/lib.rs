@@ -30,7 +30,6 @@ use import::{Lowered, import};
 use rewright_cfg_skeleton::nest::compare::compare;
 use rewright_cfg_skeleton::nest::{ArrayKind, Names, Origin, Pool};
 use rewright_cfg_skeleton::verdict::{Evidence, Kind, Side, Verdict};
-use std::sync::{Mutex, PoisonError};
 use syntax::{Function, Module};
 
 pub use certify::{Certified, Pair, certificates, pairs, without_dependent};
@@ -55,11 +54,7 @@ pub fn validate_with(
     options: &Options,
     oracle: &mut (dyn ValueOracle + Send),
 ) -> NestReport {
-    let oracle = Mutex::new(oracle);
-    with_stack(&|| {
-        let mut oracle = oracle.lock().unwrap_or_else(PoisonError::into_inner);
-        files(before, after, options, &mut **oracle)
-    })
+    with_stack(|| files(before, after, options, oracle))
 }
 
 /// What a function is about, by names.
@@ -74,7 +69,7 @@ pub struct Signature {
 /// The signature of each function that is understood.
 #[must_use]
 pub fn signatures(text: &str) -> Vec<Signature> {
-    with_stack(&|| {
+    with_stack(|| {
         let module = parse::parse(text);
         let signature = |function| {
             let lowered = import(&module, function, &[], (&mut Pool::default(), &mut Names::default())).ok()?;
@@ -89,13 +84,13 @@ pub fn signatures(text: &str) -> Vec<Signature> {
 /// The functions of a file in Rewright's own text.
 #[must_use]
 pub fn own_text(text: &str) -> OwnText {
-    with_stack(&|| lower::lower(&parse::parse(text)))
+    with_stack(|| lower::lower(&parse::parse(text)))
 }
 
 /// The functions of a file that branch between blocks, loop as data says, or are no nests.
 #[must_use]
 pub fn without_nests(text: &str) -> Vec<String> {
-    with_stack(&|| {
+    with_stack(|| {
         let module = parse::parse(text);
         let fails = |function: &&Function| {
             function.body.as_ref().is_ok_and(structure::needs)

@@ -20,7 +20,6 @@ use rewright_llvm::module;
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_mlir::Pair;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 /// Two files of one language, and how they are compared.
 pub(super) struct Files<'a> {
@@ -67,12 +66,9 @@ pub(super) fn write(path: &Path, files: &Files<'_>, values: Values, report: &Rep
 
 fn of_mlir(files: &Files<'_>, values: Values) -> Result<Found<Certificate>> {
     let [before, after] = texts(files.versions)?;
-    let (values, options) = (Mutex::new(values.by_solver_only()), &files.comparer.nests);
+    let (mut values, options) = (values.by_solver_only(), &files.comparer.nests);
     let blocks = rewright_mlir::without_nests(&before);
-    let mut found = rewright_mlir::with_stack(&|| {
-        let mut values = values.lock().unwrap_or_else(PoisonError::into_inner);
-        rewright_mlir::certificates(&before, &after, options, &mut *values)
-    });
+    let mut found = rewright_mlir::with_stack(|| rewright_mlir::certificates(&before, &after, options, &mut values));
     for (_, found) in found.iter_mut().filter(|(name, _)| blocks.contains(name)) {
         if let Err(reason) = found {
             reason.push_str("; what is no nest is proved by the solver alone, of which there is no certificate");
@@ -167,12 +163,12 @@ fn checked_mlir(
     values: Values,
 ) -> Result<(Found<Accepted>, u64)> {
     let [before, after] = texts(files.versions)?;
-    let oracle = Mutex::new(values.by_solver_only());
-    Ok(rewright_mlir::with_stack(&|| {
-        let (mut checker, mut oracle) = (new(), oracle.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut oracle = values.by_solver_only();
+    Ok(rewright_mlir::with_stack(|| {
+        let mut checker = new();
         let mut checked: Found<(Accepted, Vec<String>)> = vec![];
         for (name, pair) in rewright_mlir::pairs(&before, &after) {
-            let found = one(&name, pair, said, &mut checker, &mut *oracle);
+            let found = one(&name, pair, said, &mut checker, &mut oracle);
             checked.push((name, found));
         }
         rewright_mlir::without_dependent(&mut checked, |(accepted, calls)| (accepted.precondition.is_none(), calls));
