@@ -74,7 +74,7 @@ impl Lockstep {
             first.iter().for_each(|at| _ = pieces.remove(at));
             pieces
         });
-        (blocks.len() > 1).then(|| Lockstep { bodies: [old, new], pairs: Pairs { blocks, values }, pieces })
+        (blocks.len() > 1).then_some(Lockstep { bodies: [old, new], pairs: Pairs { blocks, values }, pieces })
     }
 
     /// Blocks of a version at which it is cut.
