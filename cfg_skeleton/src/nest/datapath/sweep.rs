@@ -39,8 +39,8 @@ impl Difference {
     }
 }
 
-/// Questions that are asked at once: at first, and at least and at most. Behind a no all is walked again, so there are fewer where
-/// answers are often no.
+/// How many questions are asked at once: at least, with which a walk begins, and at most. All steps behind a no are walked
+/// again, so fewer are asked where answers are often no.
 const BATCH: std::ops::RangeInclusive<usize> = 60..=2_000;
 
 /// How often what stops a walk is asked at length, and the walk goes on from there.
@@ -376,7 +376,8 @@ impl<'a> Sweep<'a> {
         if self.steps[number].left {
             pairs.push((id, other));
         }
-        // Nodes of the first program are those of the second one, too: both are to be poison at the same time, and the same NaNs.
+        // Nodes of the first program are nodes of the second one, too: both are to be poison at the same time, and the same
+        // NaNs.
         if !self.steps[number].left || !self.graph.is_defined(id) || !self.graph.have_like_nans(id, other) {
             pairs.push((other, id));
         }

@@ -1,9 +1,9 @@
 //! What loops promise: that they end or do something that others see, and which accesses of their iterations are apart.
 //! What breaks such a promise is undefined.
 //!
-//! Both versions run for ever together. A run that never ends stays in the end within one loop, whose cut it passes again
-//! and again, each time at a pair of cuts. So the second version keeps its promises where, of each pair whose cut of the second version is in a
-//! loop that promises to progress, the loop that the first version's cut is of promises that, too, or one around it.
+//! Both versions run for ever together. In the end, a run that never ends stays within one loop, whose cut it passes again
+//! and again, each time at a pair of cuts. So the second version keeps its promises if, for each pair of cuts of which the
+//! second is in a loop that promises to progress, the first is in such a loop, too.
 
 use super::super::super::metadata::MUST_PROGRESS;
 use super::super::Pair;
