@@ -189,12 +189,12 @@ pub struct Array {
     pub element: String,
     /// Extents; `None` where the source does not say.
     pub shape: Vec<Option<Affine>>,
-    /// Whether it ends with the function, or with a region of it: whoever is given it may not keep it.
+    /// Whether it ends with the function, or with a region of it, so that a caller may not keep it.
     pub automatic: bool,
 }
 
 impl Array {
-    /// Whether it may be given to whoever is given the other one.
+    /// Whether it may be passed on in place of the other one.
     #[must_use]
     pub fn lives_as_long_as(&self, other: &Array) -> bool {
         other.automatic || !self.automatic
@@ -365,7 +365,7 @@ impl Nest {
         pool.reachable(self.results.iter().copied()).into_iter().filter_map(own).collect()
     }
 
-    /// What this second version of a nest does is defined under these conditions, which nobody looks at.
+    /// Conditions under which this second version of a nest is defined, and which are assumed.
     #[must_use]
     pub fn assumptions(&self, first: &Nest) -> Vec<String> {
         let has_extents = |array: &&Array| array.shape.iter().flatten().any(|extent| extent.as_constant().is_none());

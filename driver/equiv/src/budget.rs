@@ -57,7 +57,7 @@ impl Budget {
         kept
     }
 
-    /// What was kept is there again.
+    /// Adds the steps that were kept.
     pub(super) fn release(&mut self, kept: u64) {
         self.function = self.function.saturating_add(kept);
     }
