@@ -60,7 +60,7 @@ pub fn assumptions(
     assumptions
 }
 
-/// What is assumed of NaNs, where their bits are compared or not.
+/// The assumption about NaNs, by whether their bits are compared.
 #[must_use]
 pub fn assumption_of_nans(compared: bool) -> String {
     let same = "an operation that gives a NaN gives the same one for the same operands";

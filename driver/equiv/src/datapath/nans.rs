@@ -5,7 +5,7 @@ use rewright_cfg_skeleton::nest::nan::{Bits, bits_of, is_float};
 use rewright_cfg_skeleton::nest::value::Number;
 use rewright_smt::{Expr, Format, Script, Sort};
 
-/// What of a value may be otherwise, if it is a NaN.
+/// Which bits of a value are free, if it is a NaN.
 #[derive(Clone, Copy)]
 pub(super) struct Freedom {
     payload: Expr,

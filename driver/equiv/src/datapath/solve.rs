@@ -131,7 +131,7 @@ pub(super) enum Unproved {
     Open(String),
 }
 
-/// What is to be known of rounded arithmetic where little work is to be done. The laws do not say which NaNs it gives.
+/// How rounded arithmetic is modelled where little work is to be done. The laws do not say which NaNs it gives.
 fn without_rounding(question: &Question) -> Floats {
     if question.nans { Floats::Opaque } else { Floats::Laws }
 }
