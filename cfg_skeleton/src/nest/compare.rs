@@ -128,8 +128,9 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The evidence, which is none where a proof needs that nothing overflows, and that is not shown.
-    fn without_overflow(&mut self) -> Evidence {
+    /// The evidence; there is none where a proof needs that nothing overflows, or that accesses are within views, and the
+    /// options say that this is not to be assumed.
+    fn without_assuming(&mut self) -> Evidence {
         let evidence = self.evidence();
         if evidence.proved.is_some()
             && !self.options.in_bounds

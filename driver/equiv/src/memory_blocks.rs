@@ -39,7 +39,7 @@ const INTRINSICS: [(&str, usize, BlockOperation); 5] = [
 /// How a pointer into the usual address space is called in names of intrinsics, today and when pointers had types.
 const POINTERS: [&str; 2] = ["p0", "p0i8"];
 
-/// What an intrinsic of this name does to a block.
+/// The operation of an intrinsic of this name.
 fn operation(name: &str) -> Option<BlockOperation> {
     INTRINSICS.into_iter().find_map(|(start, pointers, operation)| {
         let parts: Vec<&str> = name.strip_prefix(start)?.split('.').collect();

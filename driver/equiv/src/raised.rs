@@ -275,7 +275,7 @@ impl<'a> Pair<'a> {
         Shown::Proved { tier, precondition: self.precondition(evidence.precondition), assumptions: self.assumptions() }
     }
 
-    /// What proofs rest on.
+    /// The assumptions of proofs.
     fn assumptions(&self) -> Vec<String> {
         vec![assumption_of_nans(self.pool.sees_nans())]
     }

@@ -12,7 +12,7 @@ use crate::verdict::{Counterexample, Evidence};
 impl Comparison<'_> {
     /// The evidence, for all orders.
     pub(super) fn in_any_order(&mut self) -> Evidence {
-        let evidence = self.without_overflow();
+        let evidence = self.without_assuming();
         if evidence.refuted.is_some() && evidence.proved.is_none() {
             return match self.collision(self.before) {
                 Some(why) => {

@@ -162,7 +162,7 @@ fn is_exact(question: &Question, operations: &Operations) -> bool {
 struct Symbolic {
     bits: Expr,
     poison: Expr,
-    /// What of a NaN may be otherwise.
+    /// Which bits are free if it is a NaN.
     nan: Freedom,
 }
 
@@ -211,7 +211,7 @@ fn differs(s: &mut Script, question: &Question, operations: &Operations, floats:
     Ok(s.not(stands))
 }
 
-/// What an operation gives of which nothing is known but that it gives the same for the same operands.
+/// The result of an operation that is not interpreted: equal operands give equal results.
 fn opaque(s: &mut Script, (name, from, ty): (&str, &str, &str), operands: &[Expr], width: u32) -> Expr {
     s.unknown(&format!("{name} from {from} to {ty}"), operands, Sort::Bits(width))
 }

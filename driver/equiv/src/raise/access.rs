@@ -21,7 +21,7 @@ pub(crate) struct Accessed {
     pub(crate) is_store: bool,
     /// The code with which it may trap.
     pub(crate) trap: Option<u32>,
-    /// What is read or written is an address.
+    /// The value that is read or written is an address.
     pub(crate) is_address: bool,
     /// It is an element, of so many bytes, of a block that the instruction sets or copies.
     pub(crate) element_of_block: Option<u64>,

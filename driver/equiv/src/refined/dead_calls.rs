@@ -85,7 +85,7 @@ fn is_used(i: &Instruction, used: &BTreeSet<&str>) -> bool {
     i.result.as_ref().is_some_and(|name| used.contains(name.as_str()))
 }
 
-/// Values that something else needs than calls of functions that may be dead, and what computes values that nobody needs.
+/// Values that are live if calls of these functions are dead where their results are.
 fn used<'b>(version: Version<'_>, body: &'b Body, dead: &BTreeMap<&str, usize>) -> BTreeSet<&'b str> {
     let made: FxHashMap<&str, &Instruction> =
         instructions(body).filter_map(|i| Some((i.result.as_deref()?, i))).collect();

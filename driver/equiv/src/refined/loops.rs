@@ -309,7 +309,7 @@ struct Induction<'a> {
     effort: Effort,
     /// What more effort would change.
     met: Effort,
-    /// What is taken for the same, where that is not everything that is alike.
+    /// The pairs of a lockstep; without it, all blocks and values may be pairs.
     pairs: Option<&'a Pairs>,
     invariants: BTreeMap<(usize, usize), Invariant>,
     questions: u64,
@@ -370,7 +370,7 @@ impl<'a> Induction<'a> {
         more
     }
 
-    /// What is worth trying at a pair of cuts.
+    /// The candidates for the invariant at a pair of cuts.
     fn candidates(&self, at: (usize, usize)) -> Invariant {
         let [old, new] = &self.versions;
         match self.pairs {
