@@ -191,13 +191,15 @@ pub struct Array {
     pub shape: Vec<Option<Affine>>,
     /// Whether it ends with the function, or with a region of it, so that a caller may not keep it.
     pub automatic: bool,
+    /// What divides its address for sure, in bytes; 1 where the source does not say.
+    pub alignment: u64,
 }
 
 impl Array {
-    /// Whether it may be passed on in place of the other one.
+    /// Whether it may be passed on in place of the other one: it lives as long, and is aligned as the other one is.
     #[must_use]
-    pub fn lives_as_long_as(&self, other: &Array) -> bool {
-        other.automatic || !self.automatic
+    pub fn serves_as(&self, other: &Array) -> bool {
+        (other.automatic || !self.automatic) && self.alignment.is_multiple_of(other.alignment)
     }
 }
 

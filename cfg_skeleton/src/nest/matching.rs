@@ -200,7 +200,7 @@ impl<'a> Matcher<'a> {
             }
             (Value::Array(x), Value::Array(y)) => {
                 let (l, r) = (self.before.nest.array(*x), self.after.nest.array(*y));
-                r.lives_as_long_as(l) && self.array(*x, *y)
+                r.serves_as(l) && self.array(*x, *y)
             }
             (x, y) => x == y,
         }

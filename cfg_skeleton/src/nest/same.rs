@@ -86,7 +86,7 @@ impl<'a> Same<'a> {
 
     /// The same of arrays that others are given.
     fn given(&mut self, (left, right): (ArrayId, ArrayId)) -> bool {
-        self.right.array(right).lives_as_long_as(self.left.array(left)) && self.array(left, right)
+        self.right.array(right).serves_as(self.left.array(left)) && self.array(left, right)
     }
 
     /// Extents of arrays that are made here.

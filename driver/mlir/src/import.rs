@@ -117,7 +117,7 @@ struct Importer<'a> {
     /// Names by region, the innermost last.
     scopes: Vec<FxHashMap<String, Meaning>>,
     calls: Vec<String>,
-    /// Arguments whose rows do not follow each other.
+    /// Arrays whose rows do not follow each other.
     strided: Vec<ArrayId>,
     /// Arguments whose strides their types do not say.
     layouts: Vec<String>,
@@ -145,8 +145,14 @@ impl Importer<'_> {
                 }
                 let Memref { shape, element, strides } = read;
                 let shape = shape.into_iter().map(|e| e.map(Affine::constant)).collect();
-                let array =
-                    Array { name: name.clone(), kind: ArrayKind::Argument(number), element, shape, automatic: false };
+                let array = Array {
+                    name: name.clone(),
+                    kind: ArrayKind::Argument(number),
+                    element,
+                    shape,
+                    automatic: false,
+                    alignment: 1,
+                };
                 let array = self.add_array(array);
                 self.strided.extend(strides.map(|_| array));
                 Meaning::Array(array)
@@ -273,9 +279,8 @@ impl Importer<'_> {
     ) -> Imported<Vec<Affine>> {
         let text = op.attribute(attribute).ok_or_else(|| op.unsupported(format!("`{attribute}` is missing")))?;
         let operands = self.affines(op, operands)?;
-        let text = self.module.text_of(text).to_string();
         let mut divide = |dividend: &Affine, divisor: &Affine| self.quotient(dividend, divisor, op.line, items);
-        map::apply(&text, &operands, &mut divide).map_err(|what| op.unsupported(what))
+        map::apply(text, &operands, &mut divide).map_err(|what| op.unsupported(what))
     }
 
     /// A quotient, rounded down, by what is no constant: an index that an operation computes.
@@ -367,9 +372,10 @@ impl Importer<'_> {
             let value = self.pool.add(Value::Result(id, n as u32));
             values.push((result, value, ty));
         }
-        let callee = op.attribute("callee").map(|f| f.trim_start_matches('@').trim_matches('"').to_string());
-        let external = op.name == "func.call" && callee.as_ref().is_some_and(|f| !self.defined.contains(&f.as_str()));
-        self.calls.extend(callee);
+        // What names a function may call it, or have it called.
+        let named = op.symbols();
+        let external = op.name == "func.call" && named.iter().all(|name| !self.defined.contains(&name.as_str()));
+        self.calls.extend(named);
         let results = op.result_types.clone();
         items.push(Item::Event(Event { id, name, results, external, operands, line: op.line }));
         for (result, value, ty) in values {

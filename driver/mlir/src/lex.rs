@@ -45,6 +45,45 @@ impl Token<'_> {
     pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
     }
+
+    /// The name that a symbol, a string or a word is.
+    pub(crate) fn name(&self) -> String {
+        let text = self.text.strip_prefix('@').unwrap_or(self.text);
+        match text.strip_prefix('"') {
+            Some(quoted) => unescaped(quoted.strip_suffix('"').unwrap_or(quoted)),
+            None => text.to_string(),
+        }
+    }
+}
+
+/// The symbols in the text of an attribute: `f` and `g` of `@f::@"g"`.
+pub(crate) fn symbols(text: &str) -> Vec<String> {
+    tokens(text).iter().filter(|token| token.kind == Kind::Symbol).map(Token::name).collect()
+}
+
+/// What a string stands for: `\67` is `g`.
+fn unescaped(quoted: &str) -> String {
+    let (mut bytes, mut rest) = (vec![], quoted.as_bytes());
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        if *first != b'\\' {
+            bytes.push(*first);
+            continue;
+        }
+        let digits = behind.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        let (byte, length) = match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => (byte, 2),
+            None => match behind.first() {
+                Some(b'n') => (b'\n', 1),
+                Some(b't') => (b'\t', 1),
+                Some(other) => (*other, 1),
+                None => (b'\\', 0),
+            },
+        };
+        bytes.push(byte);
+        rest = &behind[length..];
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// All tokens, and the end.
@@ -82,9 +121,9 @@ fn token(rest: &str, first: char) -> (Kind, usize) {
         '%' => (Kind::Value, name(1, "_.$-#")),
         '@' if rest[1..].starts_with('"') => (Kind::Symbol, 1 + quoted(&rest[1..])),
         '@' => (Kind::Symbol, name(1, "_.$-")),
-        '#' => (Kind::Hash, name(1, "_.$")),
+        '#' => (Kind::Hash, name(1, "_.$-")),
         '^' => (Kind::Label, name(1, "_.$-")),
-        '!' => (Kind::Bang, name(1, "_.$")),
+        '!' => (Kind::Bang, name(1, "_.$-")),
         '"' => (Kind::Text, quoted(rest)),
         '-' if rest.starts_with("->") => (Kind::Arrow, 2),
         '<' | '>' | '=' if rest[1..].starts_with('=') => (Kind::Mark, 2),
@@ -147,6 +186,14 @@ mod tests {
             (Kind::End, ""),
         ];
         assert_eq!(kinds, expected);
+    }
+
+    #[test]
+    fn names_are_what_their_escapes_stand_for() {
+        for (text, name) in [("@f", "f"), ("@\"\\67\\68 i\"", "gh i"), ("\"a\\\"\\n\"", "a\"\n"), ("@\"", "")] {
+            assert_eq!(tokens(text)[0].name(), name, "{text}");
+        }
+        assert_eq!(symbols("[@f::@\"\\67\", 2]"), ["f", "g"]);
     }
 
     #[test]

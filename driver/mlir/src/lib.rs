@@ -100,6 +100,19 @@ pub fn without_nests(text: &str) -> Vec<String> {
     })
 }
 
+/// The functions of two files that others see in another way, or that may promise more in the second one.
+#[must_use]
+pub fn with_other_interfaces(before: &str, after: &str) -> Vec<String> {
+    with_stack(|| {
+        let (before, after) = (parse::parse(before), parse::parse(after));
+        let differs = |function: &&Function| {
+            let mut others = after.functions.iter().filter(|other| other.name == function.name);
+            others.any(|other| function.interface.differs_in(&other.interface).is_some())
+        };
+        before.functions.iter().filter(differs).map(|function| function.name.clone()).collect()
+    })
+}
+
 fn files(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOracle + Send)) -> NestReport {
     let (before, after) = (parse::parse(before), parse::parse(after));
     // What one function makes of a NaN, another one may see.
@@ -185,6 +198,9 @@ fn both((before, m): (&Module, usize), (after, n): (&Module, usize)) -> Result<P
     let defined: Vec<&str> = before.functions.iter().chain(&after.functions).map(|f| f.name.as_str()).collect();
     let left = import(before, &before.functions[m], &defined, (&mut pool, &mut names));
     let right = import(after, &after.functions[n], &defined, (&mut pool, &mut names));
+    if let Some(difference) = before.functions[m].interface.differs_in(&after.functions[n].interface) {
+        return Err(difference);
+    }
     let not_read =
         |which, why: Unsupported| format!("the {which} file: {} ({which} file, line {})", why.what, why.line);
     let (mut left, mut right) = match (left, right) {
@@ -198,12 +214,22 @@ fn both((before, m): (&Module, usize), (after, n): (&Module, usize)) -> Result<P
     share_sizes(&mut left, &mut right);
     let mut calls = left.calls;
     calls.extend(right.calls);
+    if let Some(reason) = calls.iter().find_map(|name| declared_otherwise(before, after, name)) {
+        return Err(reason);
+    }
     // Of others, no version says what they do.
     calls.retain(|callee| defined.contains(&callee.as_str()));
     calls.sort();
     calls.dedup();
     let name = before.functions[m].name.clone();
     Ok(Pair { name, pool, names, before: left.nest, after: right.nest, calls, layouts: left.layouts })
+}
+
+/// In which way a function that both files only declare is declared in another way by the second one.
+fn declared_otherwise(before: &Module, after: &Module, name: &str) -> Option<String> {
+    let [first, second] = [before, after].map(|module| module.declared.iter().find(|(other, _)| other == name));
+    let difference = first?.1.differs_in(&second?.1)?;
+    Some(format!("it calls `{name}`, whose declarations differ: {difference}"))
 }
 
 /// A size that one version looks at is one of the other, too.

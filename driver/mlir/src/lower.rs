@@ -319,7 +319,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn call(&mut self, op: &Op) -> Lowered<()> {
-        let callee = op.attribute("callee").unwrap_or_default().trim_start_matches('@').trim_matches('"').to_string();
+        let callee = op.symbols().into_iter().next().unwrap_or_default();
         if !self.module.functions.iter().any(|f| f.name == callee) {
             return Err(op.unsupported(format!("`{callee}` is not defined in this file")));
         }
@@ -344,7 +344,6 @@ impl<'a> Lowering<'a> {
     /// The values of an operation's map.
     fn mapped(&mut self, op: &Op, attribute: &str, operands: &[String]) -> Lowered<Vec<String>> {
         let text = op.attribute(attribute).ok_or_else(|| op.unsupported(format!("`{attribute}` is missing")))?;
-        let text = self.module.text_of(text).to_string();
         let mut known = self.values(op, operands)?;
         let vars: Vec<Affine> = (0..known.len() as u32).map(|n| Affine::var(Var(n))).collect();
         let mut quotients = vec![];
@@ -352,7 +351,7 @@ impl<'a> Lowering<'a> {
             quotients.push((dividend.clone(), divisor.clone()));
             Affine::var(Var((known.len() + quotients.len()) as u32 - 1))
         };
-        let results = map::apply(&text, &vars, &mut divide).map_err(|what| op.unsupported(what))?;
+        let results = map::apply(text, &vars, &mut divide).map_err(|what| op.unsupported(what))?;
         if !quotients.is_empty() {
             self.doubt(op, "a division by what is no constant");
         }

@@ -56,7 +56,7 @@ pub(crate) fn in_order(op: &Op, module: &Module) -> Result<InOrder, Unsupported>
 fn of_affine(op: &Op, module: &Module) -> Result<Vec<Head>, Unsupported> {
     let [lower, upper] = ["lowerBounds", "upperBounds"].map(|name| Bounds::read(op, name, module));
     let (lower, upper) = (lower?, upper?);
-    let steps = op.integers("steps");
+    let steps = op.integers("steps")?;
     if steps.len() != lower.maps.len()
         || steps.len() != upper.maps.len()
         || lower.operands + upper.operands != op.operands.len()
@@ -91,21 +91,13 @@ struct Bounds {
 impl Bounds {
     fn read(op: &Op, name: &str, module: &Module) -> Result<Bounds, Unsupported> {
         let error = || op.unsupported(format!("the form of `{name}` is not understood"));
-        let text = module.text_of(op.attribute(&format!("{name}Map")).ok_or_else(error)?);
+        let text = op.attribute(&format!("{name}Map")).ok_or_else(error)?;
         let (head, results) = text.split_once("->").ok_or_else(error)?;
         let results = results.trim().strip_suffix('>').map(str::trim).ok_or_else(error)?;
         let results = results.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).ok_or_else(error)?;
         let results = split(results);
-        let loops = op.integers("steps").len();
-        // `dense<2> : tensor<3xi32>` is the same number three times.
-        let groups = op.attribute(&format!("{name}Groups")).ok_or_else(error)?;
-        let groups = groups.trim_start().strip_prefix("dense<").and_then(|g| g.split_once('>')).ok_or_else(error)?.0;
-        let is_list = groups.contains('[');
-        let numbers = groups.trim_matches(['[', ']']).split(',').map(|n| n.trim().parse().ok());
-        let mut groups: Vec<usize> = numbers.collect::<Option<_>>().ok_or_else(error)?;
-        if let ([one], false) = (groups.as_slice(), is_list) {
-            groups = vec![*one; loops];
-        }
+        let groups = op.integers(&format!("{name}Groups"))?.into_iter().map(|n| usize::try_from(n).ok());
+        let groups: Vec<usize> = groups.collect::<Option<_>>().ok_or_else(error)?;
         if groups.iter().sum::<usize>() != results.len() {
             return Err(error());
         }
@@ -147,7 +139,7 @@ fn split(text: &str) -> Vec<&str> {
 
 /// The loops, and first values of reductions.
 fn of_scf(op: &Op) -> Result<(Vec<Head>, &[String]), Unsupported> {
-    let sizes = op.integers("operandSegmentSizes");
+    let sizes = op.integers("operandSegmentSizes")?;
     let loops = sizes.first().and_then(|n| usize::try_from(*n).ok()).unwrap_or(0);
     if sizes.len() != 4 || sizes[..3].iter().any(|n| *n != sizes[0]) || 3 * loops > op.operands.len() {
         return Err(op.unsupported("as many bounds and steps as variables are expected"));
@@ -166,7 +158,7 @@ fn of_forall(op: &Op) -> Result<Vec<Head>, Unsupported> {
     let mut all = vec![];
     for name in ["staticLowerBound", "staticUpperBound", "staticStep"] {
         let mut bounds = vec![];
-        for number in op.integers(name) {
+        for number in op.integers(name)? {
             let is_operand = number == i128::from(i64::MIN);
             bounds.push(if is_operand { Err(operands.next().ok_or_else(error)?) } else { Ok(number) });
         }

@@ -3,14 +3,16 @@
 //! The generic form of any operation is read, and the pretty forms of `affine`, `scf`, `arith`, `math`, `memref` and
 //! `func` that lower to nests. A function with anything else is reported with the line; other functions go on.
 
+mod aliases;
 mod cursor;
 mod generic;
+mod interface;
 mod parallel;
 mod pretty;
 mod views;
 
 use crate::lex::{Kind, Token, tokens};
-use crate::syntax::{Function, Module, Op, Region, Unsupported};
+use crate::syntax::{Declared, Function, Interface, Module, Op, Region, Unsupported};
 use cursor::Cursor;
 
 type Parsed<T> = Result<T, Unsupported>;
@@ -20,40 +22,52 @@ const MAX_DEPTH: usize = 200;
 
 /// Reads a file.
 pub(crate) fn parse(source: &str) -> Module {
+    let lines = source.lines().map(String::from).collect();
+    let (functions, declared) = match aliases::expanded(source) {
+        Ok(text) => functions(&text),
+        Err(reason) => {
+            let (mut functions, declared) = functions(source);
+            functions.iter_mut().for_each(|function| function.body = Err(reason.clone()));
+            (functions, declared)
+        }
+    };
+    Module { functions, declared, lines }
+}
+
+/// The functions of a file, and those of which it has no body.
+fn functions(source: &str) -> (Vec<Function>, Vec<Declared>) {
     let tokens = without_locations(tokens(source));
     let mut cursor = Cursor::new(source, &tokens);
-    let lines = source.lines().map(String::from).collect();
-    let mut module = Module { lines, ..Module::default() };
+    let (mut functions, mut declared) = (vec![], vec![]);
     while cursor.peek().kind != Kind::End {
         let token = cursor.peek();
         match (token.kind, token.text) {
-            (Kind::Hash, name) if cursor.ahead(1).text == "=" => {
-                cursor.skip(2);
-                let text = cursor.attribute_text();
-                module.aliases.push((name.to_string(), text));
-            }
-            (Kind::Bang, _) if cursor.ahead(1).text == "=" => cursor.type_alias(),
             (Kind::Word, "func.func") | (Kind::Text, "\"func.func\"") => {
                 let start = cursor.position();
                 match function(&mut cursor) {
-                    Ok(found) => module.functions.extend(found),
+                    Ok((name, interface, Some(region))) => {
+                        functions.push(Function { name, line: token.line, interface, body: Ok(region) });
+                    }
+                    Ok((name, interface, None)) => declared.push((name, interface)),
                     Err((name, reason)) => {
-                        module.functions.push(Function { name, line: token.line, body: Err(reason) });
+                        let interface = Interface::default();
+                        functions.push(Function { name, line: token.line, interface, body: Err(reason) });
                         cursor.go_to(start);
                         cursor.skip_function();
                     }
                 }
             }
-            (Kind::Word | Kind::Text, name) if name.trim_matches('"').ends_with(".func") => {
-                let (what, line) = (format!("functions of `{}` are not known", name.trim_matches('"')), token.line);
+            (Kind::Word | Kind::Text, _) if token.name().ends_with(".func") => {
+                let (what, line) = (format!("functions of `{}` are not known", token.name()), token.line);
                 let name = cursor.symbol_ahead();
                 cursor.skip_function();
-                module.functions.push(Function { name, line, body: Err(Unsupported { line, what }) });
+                let (interface, body) = (Interface::default(), Err(Unsupported { line, what }));
+                functions.push(Function { name, line, interface, body });
             }
             _ => cursor.skip(1),
         }
     }
-    module
+    (functions, declared)
 }
 
 /// Without `loc(..)`, which may stand behind operations and arguments; those that are the value of an attribute stay.
@@ -79,71 +93,39 @@ fn without_locations(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
     kept
 }
 
-/// A function; nothing where it has no body.
-fn function(cursor: &mut Cursor<'_>) -> Result<Option<Function>, (String, Unsupported)> {
+/// A function with its name: no region where it has no body.
+fn function(cursor: &mut Cursor<'_>) -> Result<(String, Interface, Option<Region>), (String, Unsupported)> {
     if cursor.peek().kind == Kind::Text {
         return generic_function(cursor);
     }
-    let line = cursor.peek().line;
     cursor.skip(1);
     while cursor.peek().kind == Kind::Word {
         cursor.skip(1);
     }
-    let name = cursor.peek().text.trim_start_matches('@').trim_matches('"').to_string();
-    cursor.skip(1);
-    let body = signature(cursor).and_then(|arguments| {
+    let name = cursor.next().name();
+    let rest = |cursor: &mut Cursor<'_>| {
+        let (arguments, interface) = interface::pretty(cursor)?;
         if cursor.peek().text != "{" {
-            return Ok(None);
+            return Ok((interface, None));
         }
-        let mut region = cursor.region(0)?;
-        region.arguments = arguments;
-        Ok(Some(region))
-    });
-    match body {
-        Ok(body) => Ok(body.map(|region| Function { name, line, body: Ok(region) })),
+        let region = cursor.region(0)?;
+        Ok((interface, Some(Region { arguments, ..region })))
+    };
+    match rest(cursor) {
+        Ok((interface, body)) => Ok((name, interface, body)),
         Err(reason) => Err((name, reason)),
     }
 }
 
-fn generic_function(cursor: &mut Cursor<'_>) -> Result<Option<Function>, (String, Unsupported)> {
-    let line = cursor.peek().line;
+fn generic_function(cursor: &mut Cursor<'_>) -> Result<(String, Interface, Option<Region>), (String, Unsupported)> {
     let name = cursor.symbol_name_ahead();
-    let op: Op = cursor.op(0).map_err(|reason| (name.clone(), reason))?;
-    let region: Option<Region> = op.regions.into_iter().next().filter(|r| !r.ops.is_empty());
-    Ok(region.map(|region| Function { name, line, body: Ok(region) }))
-}
-
-/// Arguments, results and attributes of a function.
-fn signature(cursor: &mut Cursor<'_>) -> Parsed<Vec<(String, String)>> {
-    let mut arguments = vec![];
-    cursor.expect("(")?;
-    while cursor.peek().text != ")" {
-        if cursor.peek().kind == Kind::Value {
-            let name = cursor.next().text.to_string();
-            cursor.expect(":")?;
-            arguments.push((name, cursor.type_text()?));
-        } else {
-            // A declaration names no arguments.
-            cursor.type_text()?;
-        }
-        if cursor.peek().text == "{" {
-            cursor.skip_balanced();
-        }
-        if !cursor.accept(",") {
-            break;
-        }
+    let read = |cursor: &mut Cursor<'_>| {
+        let op: Op = cursor.op(0)?;
+        let interface = interface::generic(&op)?;
+        Ok((interface, op.regions.into_iter().next().filter(|region| !region.ops.is_empty())))
+    };
+    match read(cursor) {
+        Ok((interface, body)) => Ok((name, interface, body)),
+        Err(reason) => Err((name, reason)),
     }
-    cursor.expect(")")?;
-    if cursor.peek().kind == Kind::Arrow {
-        cursor.skip(1);
-        if cursor.peek().text == "(" {
-            cursor.skip_balanced();
-        } else {
-            cursor.type_text()?;
-        }
-    }
-    if cursor.accept("attributes") {
-        cursor.skip_balanced();
-    }
-    Ok(arguments)
 }

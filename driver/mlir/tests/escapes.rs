@@ -132,6 +132,32 @@ fn an_array_ends_with_all_its_views_and_where_nobody_else_has_it() {
     }
 }
 
+/// Others may rely on how an array is aligned that they are given.
+#[test]
+fn arrays_that_others_get_keep_their_alignment() {
+    let passed = |alignment: &str| {
+        format!(
+            "func.func private @g(memref<4xi32>)\nfunc.func @f() {{\n\
+             %t = memref.alloc() {alignment} : memref<4xi32>\nfunc.call @g(%t) : (memref<4xi32>) -> ()\nreturn\n}}"
+        )
+    };
+    let returned = |alignment: &str| {
+        format!(
+            "func.func @f() -> memref<4xi32> {{\n%t = memref.alloc() {alignment} : memref<4xi32>\n\
+             return %t : memref<4xi32>\n}}"
+        )
+    };
+    let [none, less, more] = ["", "{alignment = 16 : i64}", "{alignment = 64 : i64}"];
+    for function in [&passed as &dyn Fn(&str) -> String, &returned] {
+        for (before, after, holds) in
+            [(more, more, true), (less, more, true), (none, less, true), (more, none, false), (more, less, false)]
+        {
+            assert_eq!(is_proved(&function(before), &function(after)), holds, "{before} {after}");
+        }
+        assert!(!is_proved(&function("{alignment = 3 : i64}"), &function(more)));
+    }
+}
+
 #[test]
 fn attributes_of_accesses_and_loops_are_understood_or_refused() {
     let function = |body: &str| format!("func.func @f(%b: memref<4xi32>, %x: i32, %n: index) {{\n{body}\nreturn\n}}");

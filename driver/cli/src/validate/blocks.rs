@@ -12,7 +12,7 @@ use anyhow::Result;
 use rewright_cfg_skeleton::verdict::{Evidence, Kind, Verdict};
 use rewright_dsl::program::Program;
 use rewright_equiv::Config;
-use rewright_mlir::{OwnText, own_text, without_nests};
+use rewright_mlir::{OwnText, own_text, with_other_interfaces, without_nests};
 
 /// Does a version of a file have such functions?
 pub(super) fn has(pair: &Pair) -> bool {
@@ -29,7 +29,9 @@ pub(super) fn has(pair: &Pair) -> bool {
 /// # Errors
 /// Text of ours that is not understood.
 pub(super) fn decide(program: &Program, versions: [&str; 2], config: &Config, functions: &mut [Verdict]) -> Result<()> {
-    let names: Vec<String> = versions.iter().flat_map(|text| without_nests(text)).collect();
+    let mut names: Vec<String> = versions.iter().flat_map(|text| without_nests(text)).collect();
+    let others = with_other_interfaces(versions[0], versions[1]);
+    names.retain(|name| !others.contains(name));
     let open = |verdict: &&mut Verdict| {
         verdict.verdict == Kind::Unknown && verdict.only.is_none() && names.contains(&verdict.function)
     };

@@ -193,7 +193,7 @@ impl<'a> Alike<'a> {
             }
             (Value::Array(x), Value::Array(y)) => {
                 let (l, r) = (self.before.nest.array(*x), self.after.nest.array(*y));
-                Ok(r.lives_as_long_as(l) && self.array(*x, *y))
+                Ok(r.serves_as(l) && self.array(*x, *y))
             }
             (Value::Op(x), Value::Op(y)) => {
                 // The second one may promise less.

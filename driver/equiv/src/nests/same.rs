@@ -122,7 +122,7 @@ impl Same<'_> {
             (Value::Load(a), Value::Load(b)) => self.load(*a, *b),
             (Value::Result(a, m), Value::Result(b, n)) => m == n && self.load(*a, *b),
             (Value::Array(a), Value::Array(b)) => {
-                self.right.array(*b).lives_as_long_as(self.left.array(*a)) && self.array(*a, *b)
+                self.right.array(*b).serves_as(self.left.array(*a)) && self.array(*a, *b)
             }
             (Value::Op(a), Value::Op(b)) => {
                 let flags =

@@ -197,14 +197,21 @@ impl Raiser<'_> {
     pub(super) fn argument(&mut self, parameter: u32) {
         self.array_of.insert(parameter, ArrayId(self.arrays.len() as u32));
         let (name, kind) = (self.source.name(parameter as usize), ArrayKind::Argument(parameter));
-        self.arrays.push(Array { name, kind, element: String::new(), shape: vec![None], automatic: false });
+        self.arrays.push(Array {
+            name,
+            kind,
+            element: String::new(),
+            shape: vec![None],
+            automatic: false,
+            alignment: 1,
+        });
     }
 
     /// A value that a loop or a branch passes on through a cell of its own.
     pub(super) fn cell(&mut self, element: &str) -> ArrayId {
         let id = ArrayId(self.arrays.len() as u32);
         let (name, element) = (format!("cell {}", id.0), element.to_string());
-        self.arrays.push(Array { name, kind: ArrayKind::Cell, element, shape: vec![], automatic: false });
+        self.arrays.push(Array { name, kind: ArrayKind::Cell, element, shape: vec![], automatic: false, alignment: 1 });
         id
     }
 

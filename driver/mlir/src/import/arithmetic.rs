@@ -6,6 +6,8 @@ use crate::map::LARGEST;
 use crate::syntax::Op;
 use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value, may_trap_on};
 use rewright_cfg_skeleton::nest::{Affine, Item, Origin};
+use rustc_apfloat::ieee::{BFloat, Double, Half};
+use rustc_apfloat::{Float, FloatConvert, StatusAnd};
 
 /// Predicates of `cmpi` by number.
 pub(crate) const INTEGER: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
@@ -139,7 +141,9 @@ impl Importer<'_> {
             let number = number.ok_or_else(|| op.unsupported(format!("`{text}` is no index, or too large")))?;
             return self.define_result(op, Meaning::Index(Affine::constant(number)));
         }
-        let number = bits_of(&text.replace(' ', ""), &ty).map_or_else(|| Number::Text(text.to_string()), Number::Bits);
+        let text = text.replace(' ', "");
+        let number =
+            bits_of(&text, &ty).map_or_else(|| Number::Text(narrow_float(&text, &ty).unwrap_or(text)), Number::Bits);
         let value = self.pool.add(Value::Constant(Constant { ty: ty.clone(), number }));
         self.define_result(op, Meaning::Scalar(value, ty))
     }
@@ -148,9 +152,11 @@ impl Importer<'_> {
 /// The predicate of a comparison, which may be a number.
 pub(crate) fn predicate(op: &Op, names: &[&'static str]) -> Imported<&'static str> {
     let text = op.attribute("predicate").unwrap_or_default();
-    let number = op.integers("predicate").first().and_then(|n| names.get(usize::try_from(*n).ok()?));
-    let found = names.iter().find(|name| **name == text).or(number);
-    found.copied().ok_or_else(|| op.unsupported(format!("predicate `{text}`")))
+    if let Some(name) = names.iter().find(|name| **name == text) {
+        return Ok(name);
+    }
+    let number = op.integers("predicate")?.first().and_then(|n| names.get(usize::try_from(*n).ok()?));
+    number.copied().ok_or_else(|| op.unsupported(format!("predicate `{text}`")))
 }
 
 /// The text of a constant and its type.
@@ -163,7 +169,7 @@ pub(crate) fn constant_text(op: &Op) -> Imported<(&str, String)> {
     }
 }
 
-/// The bits of a constant, where its type is known.
+/// The bits of a constant, where its type is known. Decimal numbers of narrow floats are rounded to `f64` first, as MLIR does.
 pub(crate) fn bits_of(text: &str, ty: &str) -> Option<u128> {
     let hexadecimal = |digits: &str| digits.strip_prefix("0x").and_then(|hex| u128::from_str_radix(hex, 16).ok());
     if let Some(width) = ty.strip_prefix('i').and_then(|w| w.parse::<u32>().ok()).filter(|w| (1..=64).contains(w)) {
@@ -176,20 +182,40 @@ pub(crate) fn bits_of(text: &str, ty: &str) -> Option<u128> {
     }
     match ty {
         "f64" => hexadecimal(text).or_else(|| text.parse::<f64>().ok().map(|v| u128::from(v.to_bits()))),
-        // The nearest number of the type itself: rounding once.
-        "f32" => hexadecimal(text).or_else(|| text.parse::<f32>().ok().map(|v| u128::from(v.to_bits()))),
+        "f32" => hexadecimal(text).or_else(|| text.parse::<f64>().ok().map(|v| u128::from((v as f32).to_bits()))),
         _ => None,
     }
+}
+
+/// A float of 16 bits, whatever its text is, as these bits.
+fn narrow_float(text: &str, ty: &str) -> Option<String> {
+    let bits = match (text.strip_prefix("0x"), ty) {
+        (Some(digits), "f16" | "bf16") => u128::from_str_radix(digits, 16).ok()?,
+        (None, "f16") => rounded::<Half>(text.parse().ok()?),
+        (None, "bf16") => rounded::<BFloat>(text.parse().ok()?),
+        _ => return None,
+    };
+    Some(format!("0x{bits:04X}"))
+}
+
+fn rounded<F>(value: f64) -> u128
+where
+    F: Float,
+    Double: FloatConvert<F>,
+{
+    let rounded: StatusAnd<F> = Double::from_bits(value.to_bits().into()).convert(&mut false);
+    rounded.value.to_bits()
 }
 
 /// Promises of the operation; an attribute that is not known makes it unknown.
 fn flags(op: &Op) -> Imported<Vec<String>> {
     let mut flags = vec![];
     for (name, text) in &op.attributes {
-        let inner = text.split_once('<').and_then(|(_, t)| t.rsplit_once('>')).map_or("", |(t, _)| t);
-        let names = inner.split(',').map(str::trim).filter(|n| !n.is_empty() && *n != "none");
+        let inner = text.split_once('<').and_then(|(_, t)| t.strip_suffix('>'));
+        let names = inner.unwrap_or_default().split(',').map(str::trim).filter(|n| !n.is_empty() && *n != "none");
         match name.as_str() {
             "predicate" => {}
+            _ if inner.is_none() => return Err(op.unsupported(format!("attribute `{name} = {text}`"))),
             "overflow" | "overflowFlags" => flags.extend(names.map(String::from)),
             "fastmath" => flags.extend(names.map(|n| format!("fastmath {n}"))),
             other => return Err(op.unsupported(format!("attribute `{other}`"))),

@@ -21,7 +21,7 @@ struct Bounds {
 
 impl Importer<'_> {
     pub(super) fn affine_for(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
-        let sizes = op.integers("operandSegmentSizes");
+        let sizes = op.integers("operandSegmentSizes")?;
         let [lower, upper, _] = sizes.as_slice() else { return Err(op.unsupported("the form of the bounds")) };
         let (lower, upper) = (*lower as usize, *upper as usize);
         if lower + upper > op.operands.len() {
@@ -30,7 +30,7 @@ impl Importer<'_> {
         let bounds = Bounds {
             lower: self.mapped(op, "lowerBoundMap", &op.operands[..lower], items)?,
             upper: self.mapped(op, "upperBoundMap", &op.operands[lower..lower + upper], items)?,
-            step: op.integers("step").first().copied().unwrap_or(1),
+            step: op.integers("step")?.first().copied().unwrap_or(1),
         };
         self.loop_(op, bounds, lower + upper, items)
     }
@@ -135,7 +135,7 @@ impl Importer<'_> {
                 return Err(op.unsupported(format!("a value of type `{ty}` is carried")));
             }
             let (name, element) = (name.clone(), ty.clone());
-            Ok(Array { name, kind: ArrayKind::Cell, element, shape: vec![], automatic: false })
+            Ok(Array { name, kind: ArrayKind::Cell, element, shape: vec![], automatic: false, alignment: 1 })
         };
         let arrays = carried.iter().map(cell).collect::<Imported<Vec<_>>>()?;
         Ok(arrays.into_iter().map(|array| self.add_array(array)).collect())
@@ -178,8 +178,7 @@ impl Importer<'_> {
     pub(super) fn affine_if(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
         let text = op.attribute("condition").ok_or_else(|| op.unsupported("the condition is missing"))?;
         let operands = self.affines(op, &op.operands)?;
-        let constraints =
-            map::constraints(self.module.text_of(text), &operands).map_err(|what| op.unsupported(what))?;
+        let constraints = map::constraints(text, &operands).map_err(|what| op.unsupported(what))?;
         self.affine_branch(op, &constraints, items)
     }
 

@@ -59,7 +59,11 @@ impl Importer<'_> {
 
     pub(super) fn alloc(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
         let ty = op.result_types.first().map_or("", String::as_str);
-        let Memref { shape, element, .. } = Memref::read(ty).map_err(|what| op.unsupported(what))?;
+        let read = Memref::read(ty).map_err(|what| op.unsupported(what))?;
+        if !read.is_apart() {
+            return Err(op.unsupported(format!("the layout of `{ty}` is not understood")));
+        }
+        let Memref { shape, element, strides } = read;
         let mut sizes = op.operands.iter();
         let mut extents = vec![];
         for extent in shape {
@@ -76,7 +80,10 @@ impl Importer<'_> {
         }
         let name = op.results.first().cloned().unwrap_or_default();
         let automatic = op.name == "memref.alloca";
-        let array = self.add_array(Array { name, kind: ArrayKind::Local, element, shape: extents, automatic });
+        let alignment = alignment(op)?;
+        let array =
+            self.add_array(Array { name, kind: ArrayKind::Local, element, shape: extents, automatic, alignment });
+        self.strided.extend(strides.map(|_| array));
         items.push(Item::Alloc(array, op.line));
         self.define_result(op, Meaning::Array(array))
     }
@@ -136,4 +143,16 @@ impl Importer<'_> {
         self.nest.arrays[array.0 as usize].shape[axis] = Some(extent.clone());
         Ok(extent)
     }
+}
+
+/// What divides the address of an array that is made here, in bytes.
+fn alignment(op: &Op) -> Imported<u64> {
+    if op.attribute("alignment").is_none() {
+        return Ok(1);
+    }
+    let said = match op.integers("alignment")[..] {
+        [bytes] => u64::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()),
+        _ => None,
+    };
+    said.ok_or_else(|| op.unsupported("`alignment` is no power of two"))
 }

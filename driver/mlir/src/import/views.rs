@@ -57,7 +57,7 @@ impl Importer<'_> {
             let operand = operands.next().ok_or_else(|| op.unsupported("operands are missing"))?;
             self.affine(op, operand)
         };
-        op.integers(name).into_iter().map(one).collect()
+        op.integers(name)?.into_iter().map(one).collect()
     }
 
     fn define_view(&mut self, op: &Op, view: View) -> Imported<()> {

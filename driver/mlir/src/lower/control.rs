@@ -51,7 +51,7 @@ impl Lowering<'_> {
             let step = step.ok_or_else(|| op.unsupported("the step is no positive constant"))?;
             return Ok((values[0].clone(), values[1].clone(), step, 3));
         }
-        let sizes = op.integers("operandSegmentSizes");
+        let sizes = op.integers("operandSegmentSizes")?;
         let [lower, upper, _] = sizes.as_slice() else { return Err(op.unsupported("the form of the bounds")) };
         let (lower, upper) = (*lower as usize, *upper as usize);
         if lower + upper > op.operands.len() {
@@ -59,7 +59,7 @@ impl Lowering<'_> {
         }
         let least = self.mapped(op, "lowerBoundMap", &op.operands[..lower])?;
         let most = self.mapped(op, "upperBoundMap", &op.operands[lower..lower + upper])?;
-        let step = op.integers("step").first().copied().unwrap_or(1);
+        let step = op.integers("step")?.first().copied().unwrap_or(1);
         if least.is_empty() || most.is_empty() || step <= 0 {
             return Err(op.unsupported("the step is not positive, or there are no bounds"));
         }
@@ -135,7 +135,7 @@ impl Lowering<'_> {
         let vars: Vec<_> = (0..known.len() as u32)
             .map(|n| rewright_cfg_skeleton::nest::Affine::var(rewright_cfg_skeleton::nest::affine::Var(n)))
             .collect();
-        let constraints = map::constraints(self.module.text_of(text), &vars).map_err(|what| op.unsupported(what))?;
+        let constraints = map::constraints(text, &vars).map_err(|what| op.unsupported(what))?;
         let mut all = self.constant("i8", 1);
         for (equality, expr) in constraints {
             let value = self.affine(&expr, &known);
@@ -203,7 +203,7 @@ impl Lowering<'_> {
         let name = op.operands.first().ok_or_else(|| op.unsupported("what decides is missing"))?;
         let (value, ty) = self.value(op, name)?;
         let own = scalar(&ty).ok_or_else(|| op.unsupported(format!("a value of type `{ty}` decides")))?;
-        let numbers = op.integers("case_values");
+        let numbers = op.integers("case_values")?;
         if numbers.len() != cases.len() {
             return Err(op.unsupported("as many numbers as blocks for them are expected"));
         }

@@ -7,15 +7,13 @@ use crate::syntax::{Block, Op, Region, Unsupported};
 pub(super) struct Cursor<'a> {
     source: &'a str,
     tokens: &'a [Token<'a>],
-    /// Types that have a name of the file's own: `!name`.
-    types: Vec<(&'a str, String)>,
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// `tokens` end with [`Kind::End`].
     pub(super) fn new(source: &'a str, tokens: &'a [Token<'a>]) -> Self {
-        Cursor { source, tokens, types: vec![], at: 0 }
+        Cursor { source, tokens, at: 0 }
     }
 
     pub(super) fn position(&self) -> usize {
@@ -125,11 +123,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn type_text(&mut self) -> Parsed<String> {
         let start = self.at;
         match self.peek() {
-            Token { kind: Kind::Word | Kind::Bang, text, .. } => {
+            Token { kind: Kind::Word | Kind::Bang, .. } => {
                 self.skip(1);
-                if let Some((_, ty)) = self.types.iter().find(|(name, _)| *name == text) {
-                    return Ok(ty.clone());
-                }
                 if self.peek().text == "<" {
                     self.skip_balanced();
                 }
@@ -144,15 +139,6 @@ impl<'a> Cursor<'a> {
             other => return self.error(format!("expected a type, found `{}`", other.text)),
         }
         Ok(self.text_since(start))
-    }
-
-    /// `!name = type`.
-    pub(super) fn type_alias(&mut self) {
-        let name = self.peek().text;
-        self.skip(2);
-        if let Ok(text) = self.type_text() {
-            self.types.push((name, text));
-        }
     }
 
     /// Types in parentheses, or one.
@@ -171,22 +157,14 @@ impl<'a> Cursor<'a> {
         Ok(types)
     }
 
-    /// An attribute as its text: everything up to what separates attributes or operations.
-    pub(super) fn attribute_text(&mut self) -> String {
-        let (start, line) = (self.at, self.peek().line);
+    /// An attribute as its text: everything up to what separates attributes.
+    fn attribute_text(&mut self) -> String {
+        let start = self.at;
         while self.peek().kind != Kind::End {
             match self.peek().text {
                 "," | "}" | ")" | "]" | ">" => break,
                 "(" | "[" | "{" | "<" => self.skip_balanced(),
                 _ => self.skip(1),
-            }
-            // An alias ends with its line.
-            if self.peek().line != line && self.ahead(1).text == "=" {
-                break;
-            }
-            let names = ["module", "func.func", "builtin.module", "\"builtin.module\"", "\"func.func\""];
-            if names.contains(&self.peek().text) {
-                break;
             }
         }
         self.text_since(start)
@@ -201,7 +179,7 @@ impl<'a> Cursor<'a> {
             return Ok(attributes);
         }
         while !self.accept("}") {
-            let name = self.next().text.trim_matches('"').to_string();
+            let name = self.next().name();
             let text = if self.accept("=") { self.attribute_text() } else { String::new() };
             attributes.push((name, text));
             if !self.accept(",") {
@@ -293,14 +271,14 @@ impl<'a> Cursor<'a> {
     pub(super) fn symbol_name_ahead(&self) -> String {
         let rest = &self.tokens[self.at..];
         let at = rest.iter().position(|t| t.text == "sym_name").unwrap_or(rest.len());
-        rest.get(at + 2).map_or_else(String::new, |t| t.text.trim_matches('"').to_string())
+        rest.get(at + 2).map_or_else(String::new, Token::name)
     }
 
     /// The next name of a symbol: `@f`, or that of an attribute `sym_name`.
     pub(super) fn symbol_ahead(&self) -> String {
         let named = |t: &&Token<'_>| t.text.starts_with('@') || t.text == "sym_name";
         match self.tokens[self.at..].iter().find(named) {
-            Some(token) if token.text.starts_with('@') => token.text.trim_start_matches('@').trim_matches('"').into(),
+            Some(token) if token.text.starts_with('@') => token.name(),
             _ => self.symbol_name_ahead(),
         }
     }
