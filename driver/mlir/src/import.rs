@@ -10,7 +10,7 @@ mod views;
 
 use crate::map;
 use crate::structure::structured;
-use crate::syntax::{Function, Module, Op, Region, Unsupported};
+use crate::syntax::{Function, Op, Region, Unsupported};
 use cases::Case;
 use rewright_cfg_skeleton::nest::value::{Operation, Value};
 use rewright_cfg_skeleton::nest::{
@@ -58,7 +58,6 @@ pub(crate) struct Lowered {
 ///
 /// `defined` are the functions that some version defines: calls of others are seen from outside.
 pub(crate) fn import(
-    module: &Module,
     function: &Function,
     defined: &[&str],
     (pool, names): (&mut Pool, &mut Names),
@@ -76,7 +75,6 @@ pub(crate) fn import(
         has_views: false,
     };
     let mut importer = Importer {
-        module,
         defined,
         pool,
         names,
@@ -109,7 +107,6 @@ fn one_block(region: &Region) -> Imported<()> {
 }
 
 struct Importer<'a> {
-    module: &'a Module,
     defined: &'a [&'a str],
     pool: &'a mut Pool,
     names: &'a mut Names,

@@ -72,7 +72,7 @@ pub fn signatures(text: &str) -> Vec<Signature> {
     with_stack(|| {
         let module = parse::parse(text);
         let signature = |function| {
-            let lowered = import(&module, function, &[], (&mut Pool::default(), &mut Names::default())).ok()?;
+            let lowered = import(function, &[], (&mut Pool::default(), &mut Names::default())).ok()?;
             let arrays = lowered.nest.arrays.into_iter().filter(|a| matches!(a.kind, ArrayKind::Argument(_)));
             let sizes = lowered.nest.sizes.into_iter().map(|size| size.name).collect();
             Some(Signature { sizes, arrays: arrays.map(|array| array.name).collect() })
@@ -94,7 +94,7 @@ pub fn without_nests(text: &str) -> Vec<String> {
         let module = parse::parse(text);
         let fails = |function: &&Function| {
             function.body.as_ref().is_ok_and(structure::needs)
-                || import(&module, function, &[], (&mut Pool::default(), &mut Names::default())).is_err()
+                || import(function, &[], (&mut Pool::default(), &mut Names::default())).is_err()
         };
         module.functions.iter().filter(fails).map(|function| function.name.clone()).collect()
     })
@@ -130,7 +130,7 @@ fn files(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOr
 fn has_functions_that_see_nans(module: &Module) -> bool {
     let sees = |function: &Function| {
         let mut pool = Pool::default();
-        let is_nest = import(module, function, &[], (&mut pool, &mut Names::default())).is_ok();
+        let is_nest = import(function, &[], (&mut pool, &mut Names::default())).is_ok();
         pool.sees_nans() || !is_nest
     };
     // What is no nest may see anything.
@@ -196,8 +196,8 @@ fn one(
 fn both((before, m): (&Module, usize), (after, n): (&Module, usize)) -> Result<Pair, String> {
     let (mut pool, mut names) = (Pool::default(), Names::default());
     let defined: Vec<&str> = before.functions.iter().chain(&after.functions).map(|f| f.name.as_str()).collect();
-    let left = import(before, &before.functions[m], &defined, (&mut pool, &mut names));
-    let right = import(after, &after.functions[n], &defined, (&mut pool, &mut names));
+    let left = import(&before.functions[m], &defined, (&mut pool, &mut names));
+    let right = import(&after.functions[n], &defined, (&mut pool, &mut names));
     if let Some(difference) = before.functions[m].interface.differs_in(&after.functions[n].interface) {
         return Err(difference);
     }

@@ -281,7 +281,7 @@ impl<'a> Lowering<'a> {
             "affine.for" | "scf.for" => self.for_(op),
             "affine.parallel" | "scf.parallel" | "scf.forall" => {
                 self.doubt(op, "iterations are executed in any order");
-                let InOrder { before, loops, .. } = parallel::in_order(op, self.module)?;
+                let InOrder { before, loops, .. } = parallel::in_order(op)?;
                 self.ops(&before)?;
                 self.op(&loops)
             }

@@ -1,7 +1,7 @@
 //! Parallel loops as loops in one order: `affine.parallel`, `scf.parallel` and `scf.forall`.
 
 use crate::reduce::{Reduction, nested};
-use crate::syntax::{Module, Op, Unsupported};
+use crate::syntax::{Op, Unsupported};
 
 /// What ends the body of a parallel loop.
 const ENDS: [&str; 4] = ["affine.yield", "scf.yield", "scf.reduce", "scf.forall.in_parallel"];
@@ -20,13 +20,13 @@ pub(crate) struct InOrder {
 }
 
 /// A parallel loop as nested loops.
-pub(crate) fn in_order(op: &Op, module: &Module) -> Result<InOrder, Unsupported> {
+pub(crate) fn in_order(op: &Op) -> Result<InOrder, Unsupported> {
     let region = match op.regions.as_slice() {
         [region] if region.more.is_empty() => region,
         _ => return Err(op.unsupported("a body of one block is expected")),
     };
     let (heads, inits) = match op.name.as_str() {
-        "affine.parallel" => (of_affine(op, module)?, [].as_slice()),
+        "affine.parallel" => (of_affine(op)?, [].as_slice()),
         "scf.parallel" => of_scf(op)?,
         _ => (of_forall(op)?, [].as_slice()),
     };
@@ -53,8 +53,8 @@ pub(crate) fn in_order(op: &Op, module: &Module) -> Result<InOrder, Unsupported>
 }
 
 /// Each loop has some of the results of the maps of bounds.
-fn of_affine(op: &Op, module: &Module) -> Result<Vec<Head>, Unsupported> {
-    let [lower, upper] = ["lowerBounds", "upperBounds"].map(|name| Bounds::read(op, name, module));
+fn of_affine(op: &Op) -> Result<Vec<Head>, Unsupported> {
+    let [lower, upper] = ["lowerBounds", "upperBounds"].map(|name| Bounds::read(op, name));
     let (lower, upper) = (lower?, upper?);
     let steps = op.integers("steps")?;
     if steps.len() != lower.maps.len()
@@ -89,7 +89,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn read(op: &Op, name: &str, module: &Module) -> Result<Bounds, Unsupported> {
+    fn read(op: &Op, name: &str) -> Result<Bounds, Unsupported> {
         let error = || op.unsupported(format!("the form of `{name}` is not understood"));
         let text = op.attribute(&format!("{name}Map")).ok_or_else(error)?;
         let (head, results) = text.split_once("->").ok_or_else(error)?;

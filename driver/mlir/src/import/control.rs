@@ -56,7 +56,7 @@ impl Importer<'_> {
 
     /// Loops in one order, of which it is known that there are others.
     pub(super) fn parallel(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
-        let InOrder { before, loops, reductions } = parallel::in_order(op, self.module)?;
+        let InOrder { before, loops, reductions } = parallel::in_order(op)?;
         before.iter().try_for_each(|op| self.op(op, items))?;
         let first = self.nest.arrays.len() as u32;
         self.op(&loops, items)?;

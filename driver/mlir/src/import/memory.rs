@@ -150,7 +150,7 @@ fn alignment(op: &Op) -> Imported<u64> {
     if op.attribute("alignment").is_none() {
         return Ok(1);
     }
-    let said = match op.integers("alignment")[..] {
+    let said = match op.integers("alignment")?[..] {
         [bytes] => u64::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()),
         _ => None,
     };

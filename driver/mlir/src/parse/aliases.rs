@@ -8,7 +8,7 @@ use crate::syntax::Unsupported;
 use rustc_hash::FxHashMap;
 
 /// Aliases of aliases grow exponentially; a text that is longer than this, in bytes, is not read.
-const MOST: usize = 256 << 20;
+const MOST: usize = 64 << 20;
 
 /// What aliases stand for, without aliases and in one line.
 type Aliases<'a> = FxHashMap<&'a str, String>;
