@@ -65,7 +65,7 @@ pub use contained::touches_no_more;
 pub use predicate::{Confirm, Confirmation, Conjunction, Decider};
 use rustc_hash::FxHashMap;
 pub use stack::with_stack;
-pub use undefined::Undefined;
+pub use undefined::{Undefined, guard_loops};
 pub use value::{Pool, Value, ValueId};
 
 /// An array of a nest.
@@ -97,6 +97,9 @@ pub struct Nest {
     pub lines: FxHashMap<ValueId, Line>,
     /// Whether it accesses arrays by views: that an access is within its view is not looked at.
     pub has_views: bool,
+    /// The items with what is divided or compared that the result does not show, as values of variables that nothing uses:
+    /// that must not overflow, either. `None` where there is no such thing.
+    pub checked: Option<Vec<Item>>,
 }
 
 /// Loops whose iterations are executed in any order, or at the same time. A nest has one of the orders.
@@ -347,6 +350,22 @@ impl Names {
 }
 
 impl Nest {
+    /// Whether the argument's array may be written.
+    #[must_use]
+    pub fn may_write(&self, position: u32) -> bool {
+        self.writes(&self.items, position)
+    }
+
+    fn writes(&self, items: &[Item], position: u32) -> bool {
+        items.iter().any(|item| match item {
+            Item::Store(x) => self.array(x.array).kind == ArrayKind::Argument(position),
+            Item::Event(_) => true,
+            Item::For(x) => self.writes(&x.body, position),
+            Item::If(x) => self.writes(&x.then, position) || self.writes(&x.otherwise, position),
+            _ => false,
+        })
+    }
+
     /// The position of the argument whose array has this name; the `%` may be left out.
     #[must_use]
     pub fn argument(&self, name: &str) -> Option<u32> {

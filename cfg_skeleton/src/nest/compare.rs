@@ -19,7 +19,7 @@ use super::predicate::{Conjunction, Decider};
 use super::same::Same;
 use super::sizes::{self, Bounds};
 use super::updates::may_update;
-use super::{ArrayKind, Item, Line, Names, Nest, Pool, ValueId, Var, contained, order, overflow};
+use super::{Item, Line, Names, Nest, Pool, ValueId, Var, contained, order, overflow};
 use rustc_hash::FxHashMap;
 
 use super::difference::Runs;
@@ -237,8 +237,7 @@ impl<'a> Comparison<'a> {
 
     /// Two arrays that may overlap and are not only read.
     fn overlapping(&self) -> Option<String> {
-        let written =
-            |position: u32| [self.before, self.after].iter().any(|nest| may_write(nest, &nest.items, position));
+        let written = |position: u32| [self.before, self.after].iter().any(|nest| nest.may_write(position));
         let mut pairs = self.options.may_alias.iter();
         let pair = pairs.find(|(a, b)| match (self.before.argument(a), self.before.argument(b)) {
             (Some(a), Some(b)) => written(a) || written(b),
@@ -440,17 +439,6 @@ fn depth(items: &[Item]) -> usize {
         _ => 0,
     };
     items.iter().map(of).max().unwrap_or(0)
-}
-
-/// Whether the items may write the argument's array.
-fn may_write(nest: &Nest, items: &[Item], position: u32) -> bool {
-    items.iter().any(|item| match item {
-        Item::Store(x) => nest.array(x.array).kind == ArrayKind::Argument(position),
-        Item::Event(_) => true,
-        Item::For(x) => may_write(nest, &x.body, position),
-        Item::If(x) => may_write(nest, &x.then, position) || may_write(nest, &x.otherwise, position),
-        _ => false,
-    })
 }
 
 /// Whether no case is possible where the context holds.

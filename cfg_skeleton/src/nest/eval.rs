@@ -3,7 +3,7 @@
 //! Above the bits of a NaN stands what of it may be otherwise ([`nan`](super::nan)): [`ANY_PAYLOAD`], [`ANY_SIGN`].
 
 use super::nan::{Bits, bits_of};
-use super::value::Operation;
+use super::value::{BRANCH, Operation, POSITIVE, may_trap};
 use smallvec::SmallVec;
 
 /// The payload of this NaN may be any.
@@ -142,12 +142,26 @@ pub(crate) fn operate_on(
         let [condition, then, otherwise] = operands else { return Err(unknown()) };
         return Ok(condition.and_then(|c| if c == 1 { *then } else { *otherwise }));
     }
+    if op.name == BRANCH && operands.first().is_some_and(Option::is_none) {
+        return Err(Stop::Undefined("a branch on an undefined value".into()));
+    }
+    if may_trap(&op.name) && operands.get(1).is_some_and(Option::is_none) {
+        return Err(Stop::Unknown(format!("`{}` by a value that is poison", op.name)));
+    }
     let Some(operands) = operands.iter().copied().collect::<Option<SmallVec<[u128; 4]>>>() else { return Ok(None) };
     let result = match (from, operands.as_slice()) {
+        (Scalar::Int(_), [a]) if op.name == BRANCH => Ok(Some(*a)),
+        (Scalar::Int(width), [a]) if op.name == POSITIVE => match signed(*a, width) {
+            1.. => Ok(Some(*a)),
+            _ => Err(Stop::Undefined("a division by what is not positive".into())),
+        },
         (Scalar::Int(width), [a]) => convert(op, *a, width, to).ok_or_else(unknown),
         (Scalar::Int(width), [a, b]) => integer(op, *a, *b, width)?.ok_or_else(unknown),
         (_, [a]) if op.name == "arith.bitcast" && a & ANY_PAYLOAD != 0 => Err(unseen(op)),
         (_, [a]) => float_unary(op, *a, from, to).ok_or_else(unknown),
+        (_, [a, b]) if op.name.ends_with("numf") && from.float(*a) == 0.0 && from.float(*b) == 0.0 && a != b => {
+            Err(Stop::Unknown(format!("`{}` of zeros of both signs, which may be either", op.name)))
+        }
         (_, [_, sign]) if op.name == "math.copysign" && sign & ANY_SIGN != 0 => Err(unseen(op)),
         (_, operands) => float(op, operands, from).map(Some).ok_or_else(unknown),
     }?;
@@ -188,15 +202,18 @@ fn integer(op: &Operation, a: u128, b: u128, width: u32) -> Result<Option<Option
         if overflows && (name.ends_with("divsi")) {
             return undefined("overflows");
         }
+        if overflows && name == "remsi" {
+            return Err(Stop::Unknown("`arith.remsi` of the least number by -1, which LLVM leaves undefined".into()));
+        }
     }
     if name.starts_with("sh") && b >= u128::from(width) {
         return Ok(Some(None));
     }
-    let exact = match name {
-        "addi" => Some((x + y, a as i128 + b as i128)),
-        "subi" => Some((x - y, a as i128 - b as i128)),
-        "muli" => x.checked_mul(y).zip((a as i128).checked_mul(b as i128)),
-        _ => None,
+    let (of_signed, of_unsigned) = match name {
+        "addi" => (x.checked_add(y), a.checked_add(b)),
+        "subi" => (x.checked_sub(y), a.checked_sub(b)),
+        "muli" => (x.checked_mul(y), a.checked_mul(b)),
+        _ => (None, None),
     };
     let mask = u128::MAX >> (128 - width);
     let result = match name {
@@ -225,9 +242,9 @@ fn integer(op: &Operation, a: u128, b: u128, width: u32) -> Result<Option<Option
             None => return Ok(None),
         },
     } & mask;
-    let fits = |flag: &String| match (flag.as_str(), exact) {
-        ("nsw", Some((s, _))) => signed(result, width) == s,
-        ("nuw", Some((_, u))) => u128::try_from(u) == Ok(result),
+    let fits = |flag: &String| match flag.as_str() {
+        "nsw" => of_signed == Some(signed(result, width)),
+        "nuw" => of_unsigned == Some(result),
         _ => false,
     };
     Ok(Some(op.flags.iter().all(fits).then_some(result)))

@@ -27,7 +27,7 @@ pub(super) fn of_sizes(sizes: &[Size], bits: u32) -> Conjunction {
 /// The first line at which arithmetic may overflow.
 pub(super) fn first(nest: &Nest, pool: &Pool, decider: &mut Decider, context: &Conjunction, bits: u32) -> Option<Line> {
     let mut walk = Walk { pool, decider, bits, given: context.clone() };
-    walk.items(&nest.items)
+    walk.items(nest.checked.as_ref().unwrap_or(&nest.items))
 }
 
 struct Walk<'a> {

@@ -271,6 +271,8 @@ impl<'a> Machine<'a> {
         self.path.push(x.var);
         let count = (upper - lower + x.step - 1).div_euclid(x.step).max(0);
         let is_backwards = self.backwards.contains(&x.var);
+        // However often nothing is done, nothing is.
+        let count = if x.body.is_empty() { 0 } else { count };
         for n in 0..count {
             let n = if is_backwards { count - 1 - n } else { n };
             self.fuel = self.fuel.saturating_sub(1);

@@ -2,8 +2,8 @@
 //! function's own, what is read where such values are written, what calls give, and what is read where there are calls.
 //! To branch on one is undefined behaviour, to select by it is not.
 
-use super::value::{Pool, Value, ValueId, may_be_poison};
-use super::{ArrayId, ArrayKind, Item, LoadId, Nest, Var};
+use super::value::{BRANCH, Operation, Pool, Value, ValueId, may_be_poison};
+use super::{Affine, ArrayId, ArrayKind, For, If, Item, LoadId, Nest, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Which values of a nest with branches may be undefined.
@@ -50,7 +50,10 @@ impl Undefined {
                 Item::Load(x) => drop(self.loads.insert(x.id, x.array)),
                 Item::Store(x) => self.stores.push((x.array, x.value)),
                 Item::Bind(x) => drop(self.binds.insert(x.var, x.value)),
-                Item::For(x) => self.collect(&x.body),
+                Item::For(x) => {
+                    self.has_branches |= self.is_data(&x.lower) || self.is_data(&x.upper);
+                    self.collect(&x.body);
+                }
                 Item::If(x) => {
                     self.has_branches = true;
                     self.collect(&x.then);
@@ -60,6 +63,11 @@ impl Undefined {
                 Item::Alloc(..) | Item::Trap(..) => {}
             }
         }
+    }
+
+    /// Whether bounds depend on data.
+    fn is_data(&self, bounds: &[Affine]) -> bool {
+        bounds.iter().any(|bound| bound.vars().iter().any(|var| self.binds.contains_key(var)))
     }
 
     /// Whether a value may be undefined.
@@ -89,4 +97,46 @@ impl Undefined {
         defined.extend(seen);
         false
     }
+}
+
+/// Says before each loop whose bounds are data that may be undefined that it is undefined where these are.
+pub fn guard_loops(nest: &mut Nest, pool: &mut Pool) {
+    let undefined = Undefined::of(nest, pool);
+    if !undefined.has_branches {
+        return;
+    }
+    let items = std::mem::take(&mut nest.items);
+    nest.items = guarded(items, &undefined, pool, &mut FxHashSet::default());
+}
+
+/// `known` are variables of which that has been said.
+fn guarded(items: Vec<Item>, undefined: &Undefined, pool: &mut Pool, known: &mut FxHashSet<Var>) -> Vec<Item> {
+    let mut result = Vec::with_capacity(items.len());
+    for item in items {
+        result.extend(guards(&item, undefined, pool, known));
+        let mut inner = |items: Vec<Item>| guarded(items, undefined, pool, &mut known.clone());
+        result.push(match item {
+            Item::For(x) => Item::For(For { body: inner(x.body), ..x }),
+            Item::If(x) => {
+                let (then, otherwise) = (inner(x.then), inner(x.otherwise));
+                Item::If(If { then, otherwise, ..x })
+            }
+            item => item,
+        });
+    }
+    result
+}
+
+fn guards(item: &Item, undefined: &Undefined, pool: &mut Pool, known: &mut FxHashSet<Var>) -> Vec<Item> {
+    let Item::For(x) = item else { return vec![] };
+    let vars = x.lower.iter().chain(&x.upper).flat_map(Affine::vars);
+    let mut vars: Vec<(Var, ValueId)> = vars.filter_map(|var| Some((var, *undefined.binds.get(&var)?))).collect();
+    vars.sort_unstable();
+    vars.retain(|(var, value)| !known.contains(var) && undefined.may_be(pool, *value) && known.insert(*var));
+    let guard = |(_, value)| {
+        let (name, ty) = (BRANCH.to_string(), "index".to_string());
+        let op = Operation { name, flags: vec![], from: ty.clone(), ty, operands: vec![value] };
+        Item::Trap(pool.add(Value::Op(op)), x.line)
+    };
+    vars.into_iter().map(guard).collect()
 }

@@ -281,6 +281,12 @@ pub fn may_be_poison(pool: &Pool, op: &Operation) -> bool {
         || (["shli", "shrsi", "shrui"].contains(&name) && amount())
 }
 
+/// The operation that gives its operand, and is undefined where that is: a loop or a branch that it decides.
+pub const BRANCH: &str = "nest.branch";
+
+/// The operation that gives its operand, and is undefined where that is not positive.
+pub const POSITIVE: &str = "nest.positive";
+
 /// Whether executing the operation may be undefined behaviour.
 #[must_use]
 pub fn may_trap(name: &str) -> bool {

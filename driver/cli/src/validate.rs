@@ -173,6 +173,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let nests = args.nests.options(all())?;
     let Some(mut comparer) = comparer(&args, &second, nests, all())? else { return Ok(Finding::Found) };
     if let Some(certificates) = &args.check_certificate {
+        if let Some(option) = args.nests.given() {
+            bail!("{option} has no effect on --check-certificate: a certificate says what it assumes");
+        }
         let (language, before, after) = two_files(&files)?;
         let checker = || Checker::new(solver(&args), args.solver_steps);
         let files = certify::Files { language, versions: [&before, &after], comparer: &comparer };

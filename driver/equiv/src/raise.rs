@@ -226,6 +226,7 @@ impl Raiser<'_> {
             lines: FxHashMap::default(),
             parallel: vec![],
             has_views: false,
+            checked: None,
         };
         Ok(Raised { nest, promised, accesses, counted: positions, loose, copied })
     }

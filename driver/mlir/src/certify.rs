@@ -25,6 +25,19 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// Whether what is known of the functions that are called is known of these calls.
+    ///
+    /// # Errors
+    /// Arrays of the caller may overlap, and functions are compared for arrays that do not.
+    pub fn check_calls(&self, may_alias: &[(String, String)]) -> Result<(), String> {
+        match self.calls.first() {
+            Some(callee) if !may_alias.is_empty() => {
+                Err(format!("it calls `{callee}`, which is compared for arrays that do not overlap"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A condition on sizes, and that cells have places of their own.
     #[must_use]
     pub fn precondition(&self, of_sizes: Option<String>) -> Option<String> {
@@ -60,7 +73,9 @@ pub type Certified = Vec<(String, Result<Certificate, String>)>;
 /// Certificates of all functions that are proved to do the same.
 pub fn certificates(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOracle + Send)) -> Certified {
     let certified = |(name, pair): (String, Result<Pair, String>)| {
-        let found = pair.and_then(|Pair { mut pool, mut names, before, after, calls, layouts, .. }| {
+        let found = pair.and_then(|pair| {
+            pair.check_calls(&options.may_alias)?;
+            let Pair { mut pool, mut names, before, after, calls, layouts, .. } = pair;
             let found = certificate(&mut pool, &mut names, &before, &after, options, oracle)?;
             Ok((found, layouts.is_empty(), calls))
         });

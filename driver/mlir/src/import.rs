@@ -12,10 +12,10 @@ use crate::map;
 use crate::structure::structured;
 use crate::syntax::{Function, Op, Region, Unsupported};
 use cases::Case;
-use rewright_cfg_skeleton::nest::value::{Operation, Value};
+use rewright_cfg_skeleton::nest::value::{Operation, POSITIVE, Value};
 use rewright_cfg_skeleton::nest::{
-    Affine, Array, ArrayId, ArrayKind, Bind, Conjunction, Decider, Event, Item, LoadId, Names, Nest, Origin, Pool,
-    Size, ValueId, Var,
+    Affine, Array, ArrayId, ArrayKind, Bind, Conjunction, Constraint, Decider, Event, Item, LoadId, Names, Nest,
+    Origin, Pool, Size, ValueId, Var, guard_loops,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use types::Memref;
@@ -52,6 +52,8 @@ pub(crate) struct Lowered {
     pub(crate) calls: Vec<String>,
     /// Arguments of which it is not known that each cell has a place of its own.
     pub(crate) layouts: Vec<String>,
+    /// Functions that are given one array twice, and at which positions; no positions where it is not known how they are called.
+    pub(crate) twice: Vec<(String, Option<[u32; 2]>)>,
 }
 
 /// Makes a nest of a function.
@@ -73,6 +75,7 @@ pub(crate) fn import(
         parallel: vec![],
         lines: FxHashMap::default(),
         has_views: false,
+        checked: None,
     };
     let mut importer = Importer {
         defined,
@@ -89,13 +92,19 @@ pub(crate) fn import(
         may_hold_poison: choices::may_hold_poison(body),
         choices: FxHashMap::default(),
         passed: FxHashSet::default(),
+        binds: FxHashMap::default(),
+        checks: false,
+        twice: vec![],
     };
     importer.arguments(body, function.line)?;
     let mut items = vec![];
     importer.ops(body, &mut items)?;
+    importer.nest.checked = importer.checks.then(|| items.clone());
     importer.nest.items = items;
+    guard_loops(&mut importer.nest, importer.pool);
     importer.nest.drop_unused_bindings(importer.pool);
-    Ok(Lowered { nest: importer.nest, calls: importer.calls, layouts: importer.layouts })
+    let Importer { nest, calls, layouts, twice, .. } = importer;
+    Ok(Lowered { nest, calls, layouts, twice })
 }
 
 /// A region of several blocks has no structure that is seen here.
@@ -129,6 +138,12 @@ struct Importer<'a> {
     choices: FxHashMap<Var, Vec<Case>>,
     /// Arrays that calls are given.
     passed: FxHashSet<ArrayId>,
+    /// Values of variables that are data.
+    binds: FxHashMap<Var, ValueId>,
+    /// Whether something was divided or compared that no item shows.
+    checks: bool,
+    /// Functions that are given one array twice.
+    twice: Vec<(String, Option<[u32; 2]>)>,
 }
 
 impl Importer<'_> {
@@ -261,9 +276,28 @@ impl Importer<'_> {
         if ty != "index" {
             return Meaning::Scalar(value, ty);
         }
+        Meaning::Index(self.bound(value, line, items))
+    }
+
+    /// A variable that is a value.
+    fn bound(&mut self, value: ValueId, line: u32, items: &mut Vec<Item>) -> Affine {
         let var = self.names.var();
         items.push(Item::Bind(Bind { var, value, line }));
-        Meaning::Index(Affine::var(var))
+        self.binds.insert(var, value);
+        Affine::var(var)
+    }
+
+    /// Notes what is divided or compared, or must not overflow, and may be gone from the result: it must be in range.
+    fn check(&mut self, checked: &[Affine], line: u32, items: &mut Vec<Item>) {
+        let is_sum = |affine: &&Affine| {
+            affine.as_constant().is_none() && affine.terms().count() > 1
+                || affine.terms().any(|(atoms, factor)| atoms.len() > 1 || factor != 1)
+        };
+        for affine in checked.iter().filter(is_sum) {
+            let value = self.pool.add(Value::Index(affine.clone()));
+            items.push(Item::Bind(Bind { var: self.names.var(), value, line }));
+            self.checks = true;
+        }
     }
 
     /// The values of an operation's map, applied to operands.
@@ -277,18 +311,29 @@ impl Importer<'_> {
         let text = op.attribute(attribute).ok_or_else(|| op.unsupported(format!("`{attribute}` is missing")))?;
         let operands = self.affines(op, operands)?;
         let mut divide = |dividend: &Affine, divisor: &Affine| self.quotient(dividend, divisor, op.line, items);
-        map::apply(text, &operands, &mut divide).map_err(|what| op.unsupported(what))
+        let mut checked = vec![];
+        let results = map::apply(text, &operands, &mut divide, &mut checked).map_err(|what| op.unsupported(what))?;
+        if ["affine.min", "affine.max"].contains(&op.name.as_str()) {
+            checked.extend(results.iter().cloned());
+        }
+        self.check(&checked, op.line, items);
+        Ok(results)
     }
 
-    /// A quotient, rounded down, by what is no constant: an index that an operation computes.
+    /// A quotient in a map, rounded down, by what is no constant: an index that an operation computes. In a map, divisors are
+    /// positive.
     fn quotient(&mut self, dividend: &Affine, divisor: &Affine, line: u32, items: &mut Vec<Item>) -> Affine {
         let operands = [dividend, divisor].map(|e| self.pool.add(Value::Index(e.clone()))).to_vec();
         let (name, ty) = ("arith.floordivsi".to_string(), "index".to_string());
-        let value = self.pool.add(Value::Op(Operation { name, flags: vec![], from: ty.clone(), ty, operands }));
+        let operation = Operation { name, flags: vec![], from: ty.clone(), ty, operands: operands.clone() };
+        let value = self.pool.add(Value::Op(operation));
         items.push(Item::Trap(value, line));
-        let var = self.names.var();
-        items.push(Item::Bind(Bind { var, value, line }));
-        Affine::var(var)
+        if !self.decider.implies(&self.given, &Constraint::at_least(divisor, &Affine::constant(1))) {
+            let (name, ty, operands) = (POSITIVE.to_string(), "index".to_string(), vec![operands[1]]);
+            let positive = Operation { name, flags: vec![], from: ty.clone(), ty, operands };
+            items.push(Item::Trap(self.pool.add(Value::Op(positive)), line));
+        }
+        self.bound(value, line, items)
     }
 
     fn op(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
@@ -372,6 +417,7 @@ impl Importer<'_> {
         // What names a function may call it, or have it called.
         let named = op.symbols();
         let external = op.name == "func.call" && named.iter().all(|name| !self.defined.contains(&name.as_str()));
+        self.note_twice(op, &named, &operands);
         self.calls.extend(named);
         let results = op.result_types.clone();
         items.push(Item::Event(Event { id, name, results, external, operands, line: op.line }));
@@ -380,5 +426,16 @@ impl Importer<'_> {
             self.define(result, meaning);
         }
         Ok(())
+    }
+
+    /// Notes functions that are given one array twice.
+    fn note_twice(&mut self, op: &Op, named: &[String], operands: &[ValueId]) {
+        let is_array = |value: &ValueId| matches!(self.pool.get(*value), Value::Array(_));
+        for (n, value) in operands.iter().enumerate().filter(|(_, value)| is_array(value)) {
+            for m in (n + 1..operands.len()).filter(|m| operands[*m] == *value) {
+                let positions = (op.name == "func.call").then_some([n as u32, m as u32]);
+                self.twice.extend(named.iter().map(|name| (name.clone(), positions)));
+            }
+        }
     }
 }

@@ -142,11 +142,13 @@ struct Compared {
     verdict: Verdict,
     /// Functions that it calls; calls of one function are taken to be equal.
     calls: Vec<String>,
+    /// Whether something is assumed of its sizes, which those who call it need not keep.
+    is_assumed: bool,
 }
 
 impl Compared {
     fn from(name: &str, evidence: Evidence) -> Compared {
-        Compared { verdict: Verdict::new(name, evidence), calls: vec![] }
+        Compared { verdict: Verdict::new(name, evidence), calls: vec![], is_assumed: false }
     }
 
     fn unknown(name: &str, reason: impl Into<String>) -> Compared {
@@ -175,6 +177,10 @@ fn one(
         Err(reason) => return Compared::unknown(name, reason),
     };
     let mut evidence = compare(&mut pair.pool, &mut pair.names, &pair.before, &pair.after, options, oracle);
+    if let (Some(_), Err(reason)) = (evidence.proved, pair.check_calls(&options.may_alias)) {
+        evidence = Evidence::nothing(reason);
+    }
+    let is_assumed = options.sizes.iter().any(|assumption| assumption.condition(&pair.before.sizes).is_some());
     if evidence.proved.is_some() {
         evidence.precondition = pair.precondition(evidence.precondition);
         if !pair.layouts.is_empty() {
@@ -189,7 +195,7 @@ fn one(
             statement.text = module.line(statement.line).map(String::from);
         }
     }
-    Compared { verdict, calls: pair.calls }
+    Compared { verdict, calls: pair.calls, is_assumed }
 }
 
 /// Two versions of a function as nests; else why they are not comparable.
@@ -214,6 +220,11 @@ fn both((before, m): (&Module, usize), (after, n): (&Module, usize)) -> Result<P
     share_sizes(&mut left, &mut right);
     let mut calls = left.calls;
     calls.extend(right.calls);
+    if let Some((callee, _)) = left.twice.iter().chain(&right.twice).find(|given| may_write(before, after, given)) {
+        return Err(format!(
+            "it gives `{callee}` one array twice, and `{callee}` is compared for arrays that do not overlap"
+        ));
+    }
     if let Some(reason) = calls.iter().find_map(|name| declared_otherwise(before, after, name)) {
         return Err(reason);
     }
@@ -223,6 +234,17 @@ fn both((before, m): (&Module, usize), (after, n): (&Module, usize)) -> Result<P
     calls.dedup();
     let name = before.functions[m].name.clone();
     Ok(Pair { name, pool, names, before: left.nest, after: right.nest, calls, layouts: left.layouts })
+}
+
+/// Whether a version of a function that is given one array twice may write it: nothing is known then of what it does.
+fn may_write(before: &Module, after: &Module, (callee, positions): &(String, Option<[u32; 2]>)) -> bool {
+    let versions = [before, after].into_iter().flat_map(|module| &module.functions).filter(|f| f.name == *callee);
+    let writes = |function: &Function| {
+        let Some(positions) = positions else { return true };
+        let lowered = import(function, &[], (&mut Pool::default(), &mut Names::default()));
+        lowered.map_or(true, |lowered| positions.iter().any(|position| lowered.nest.may_write(*position)))
+    };
+    versions.into_iter().any(writes)
 }
 
 /// In which way a function that both files only declare is declared in another way by the second one.
@@ -273,7 +295,7 @@ struct Known<'a> {
 impl<'a> From<&'a Compared> for Known<'a> {
     fn from(of: &'a Compared) -> Known<'a> {
         let is_proved = of.verdict.verdict == Kind::Proved;
-        let is_certain = is_proved && of.verdict.precondition.is_none();
+        let is_certain = is_proved && of.verdict.precondition.is_none() && !of.is_assumed;
         Known { name: &of.verdict.function, is_proved, is_certain, calls: &of.calls }
     }
 }

@@ -29,6 +29,8 @@ pub struct Text {
     pub left_out: Vec<(String, Unsupported)>,
     /// Functions in which something has a value that has none in MLIR, and the first such operation.
     pub doubts: Vec<(String, Unsupported)>,
+    /// Functions that may trap where they are undefined in MLIR, and the first such operation.
+    pub undefined: Vec<(String, Unsupported)>,
 }
 
 /// Writes the functions of a file in our own text; one that calls another that cannot be written cannot be, either.
@@ -61,6 +63,7 @@ pub(crate) fn lower(module: &Module) -> Text {
     for (name, text, lowering) in written {
         result.text += &text;
         result.doubts.extend(lowering.doubt.map(|doubt| (name.clone(), doubt)));
+        result.undefined.extend(lowering.undefined.map(|operation| (name.clone(), operation)));
     }
     result
 }
@@ -99,14 +102,17 @@ struct Lowering<'a> {
     /// Functions that are called, and where.
     calls: Vec<(String, u32)>,
     doubt: Option<Unsupported>,
+    /// The first operation that may trap where it is undefined in MLIR.
+    undefined: Option<Unsupported>,
 }
 
 impl<'a> Lowering<'a> {
     fn new(module: &'a Module) -> Self {
         let (scopes, labels, out) = (vec![Scope::default()], FxHashMap::default(), String::new());
         let numbers = FxHashMap::default();
-        let (is_first, ended, calls, doubt) = (true, false, vec![], None);
-        Lowering { module, scopes, out, values: 0, blocks: 0, labels, is_first, ended, numbers, calls, doubt }
+        let (is_first, ended, calls, doubt, undefined) = (true, false, vec![], None, None);
+        let (values, blocks) = (0, 0);
+        Lowering { module, scopes, out, values, blocks, labels, is_first, ended, numbers, calls, doubt, undefined }
     }
 
     fn function(&mut self, function: &Function) -> Lowered<String> {
@@ -114,6 +120,7 @@ impl<'a> Lowering<'a> {
         let mut parameters = vec![];
         for (name, ty) in &body.arguments {
             parameters.extend(self.parameter(name, ty, function.line)?);
+            self.only_bit(name, ty);
         }
         let results = self.results(body, function.line)?;
         for block in &body.more {
@@ -170,6 +177,16 @@ impl<'a> Lowering<'a> {
             return Ok(vec![format!("{value}: {own}")]);
         }
         self.array_parameter(name, (value, ty), line)
+    }
+
+    /// An `i1` from outside has one bit of the `i8`, whatever the others are.
+    fn only_bit(&mut self, name: &str, ty: &str) {
+        let scope = self.scopes.last().and_then(|scope| scope.names.get(name));
+        if let (Some(Meaning::Value(value, _)), "i1") = (scope.cloned(), ty) {
+            let one = self.constant("i8", 1);
+            let bit = self.compute("i8", &format!("band{{i8}} {value}, {one}"));
+            self.define(name, Meaning::Value(bit, ty.to_string()));
+        }
     }
 
     fn fresh(&mut self) -> String {
@@ -351,7 +368,7 @@ impl<'a> Lowering<'a> {
             quotients.push((dividend.clone(), divisor.clone()));
             Affine::var(Var((known.len() + quotients.len()) as u32 - 1))
         };
-        let results = map::apply(text, &vars, &mut divide).map_err(|what| op.unsupported(what))?;
+        let results = map::apply(text, &vars, &mut divide, &mut vec![]).map_err(|what| op.unsupported(what))?;
         if !quotients.is_empty() {
             self.doubt(op, "a division by what is no constant");
         }

@@ -60,10 +60,15 @@ pub(crate) enum MapError {
 /// Divides by what is no constant.
 pub(crate) type Divide<'a> = dyn FnMut(&Affine, &Affine) -> Affine + 'a;
 
-/// The values of a map, applied to operands: first dimensions, then symbols.
-pub(crate) fn apply(text: &str, operands: &[Affine], divide: &mut Divide<'_>) -> Result<Vec<Affine>, MapError> {
+/// The values of a map, applied to operands: first dimensions, then symbols. What is divided is added to `checked`.
+pub(crate) fn apply(
+    text: &str,
+    operands: &[Affine],
+    divide: &mut Divide<'_>,
+    checked: &mut Vec<Affine>,
+) -> Result<Vec<Affine>, MapError> {
     let tokens = tokens(text);
-    let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default(), divide: Some(divide) };
+    let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default(), divide: Some(divide), checked };
     reader.head("affine_map", operands)?;
     if reader.next().kind != Kind::Arrow {
         return Err(MapError::NoMap(text.to_string()));
@@ -80,10 +85,10 @@ pub(crate) fn apply(text: &str, operands: &[Affine], divide: &mut Divide<'_>) ->
     results.iter().all(|r| !r.is_broken()).then_some(results).ok_or(MapError::Broken)
 }
 
-/// The constraints of a set, applied to operands.
-pub(crate) fn constraints(text: &str, operands: &[Affine]) -> Result<Constraints, MapError> {
+/// The constraints of a set, applied to operands. What is divided or compared is added to `checked`.
+pub(crate) fn constraints(text: &str, operands: &[Affine], checked: &mut Vec<Affine>) -> Result<Constraints, MapError> {
     let tokens = tokens(text);
-    let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default(), divide: None };
+    let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default(), divide: None, checked };
     reader.head("affine_set", operands)?;
     reader.expect(":")?;
     reader.expect("(")?;
@@ -92,6 +97,7 @@ pub(crate) fn constraints(text: &str, operands: &[Affine]) -> Result<Constraints
         let left = reader.sum()?;
         let relation = reader.next().text;
         let right = reader.sum()?;
+        reader.checked.extend([left.clone(), right.clone()]);
         result.push(match relation {
             "==" => (true, left.plus(-1, &right)),
             ">=" => (false, left.plus(-1, &right)),
@@ -111,6 +117,8 @@ struct Reader<'a, 'd> {
     at: usize,
     names: FxHashMap<String, Affine>,
     divide: Option<&'d mut Divide<'d>>,
+    /// What is divided or compared.
+    checked: &'d mut Vec<Affine>,
 }
 
 /// Parentheses within parentheses; more are not read.
@@ -192,6 +200,7 @@ impl<'a> Reader<'a, '_> {
                 result = result.product(&right);
                 continue;
             }
+            self.checked.push(result.clone());
             let divisor = right.as_constant().filter(|d| *d > 0);
             if let (None, None, Some(divide)) = (right.as_constant(), divisor, &mut self.divide) {
                 result = match operator.as_str() {

@@ -61,7 +61,10 @@ fn compare(program: &Program, own: &[OwnText; 2], config: &Config, name: &str) -
     let doubt = |version: &OwnText| version.doubts.iter().find(|(f, _)| f == name).map(|(_, why)| why.to_string());
     let reason = match found.verdict {
         Kind::Proved => doubt(&own[1]).map(|why| ("second", "a proof", why)),
-        Kind::Refuted => doubt(&own[0]).map(|why| ("first", "a difference", why)),
+        Kind::Refuted => {
+            let undefined = || own[0].undefined.iter().find(|(f, _)| f == name).map(|(_, why)| why.to_string());
+            doubt(&own[0]).or_else(undefined).map(|why| ("first", "a difference", why))
+        }
         Kind::Tested | Kind::Unknown => None,
     };
     Ok(Some(match reason {

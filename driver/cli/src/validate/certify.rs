@@ -190,6 +190,7 @@ fn one(
     if certificate.most.is_some() {
         return Err("it is about a function that is no nest by itself".into());
     }
+    pair.check_calls(&certificate.may_alias)?;
     checker
         .check(certificate, (&pair.before, &pair.after), &mut pair.pool, oracle)
         .map_err(|reason| reason.to_string())?;

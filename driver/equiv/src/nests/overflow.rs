@@ -21,7 +21,7 @@ pub(super) fn none((pool, prover): (&Pool, &mut Prover), nest: &Nest, context: &
     if !(8..=MAX_BITS).contains(&bits) {
         return Err(Rejected::Step(format!("nothing is shown of {bits} bits")));
     }
-    Walk { pool, prover, bits, given: context.to_vec() }.items(&nest.items)
+    Walk { pool, prover, bits, given: context.to_vec() }.items(nest.checked.as_ref().unwrap_or(&nest.items))
 }
 
 struct Walk<'a> {

@@ -7,7 +7,7 @@ use super::mapped::{Map, defines, mentions};
 use super::same::same_items;
 use super::{Checked, Rejected, wrong};
 use rewright_cfg_skeleton::nest::certificate::{Polynomial, Step};
-use rewright_cfg_skeleton::nest::value::{Operation, Value};
+use rewright_cfg_skeleton::nest::value::{Operation, POSITIVE, Value};
 use rewright_cfg_skeleton::nest::{Affine, For, If, Item, Nest, Pool, ValueId, Var};
 
 /// Loops within loops, and loops that are split, are not deeper.
@@ -326,6 +326,10 @@ impl<'a> Replay<'a> {
                 let operands: Vec<&Value> = operands.iter().map(|o| pool.get(*o)).collect();
                 matches!(operands.as_slice(), [Value::Index(z), Value::Index(m)]
                     if z.same(&Affine::var(x.var)) && m.same(&width))
+            }
+            // Where the loop runs, the size is positive.
+            Value::Op(Operation { name, operands, .. }) if name == POSITIVE => {
+                matches!(operands.as_slice(), [m] if matches!(pool.get(*m), Value::Index(m) if m.same(&width)))
             }
             _ => false,
         };

@@ -81,6 +81,14 @@ impl Importer<'_> {
         let (Meaning::Index(a), Meaning::Index(b)) = (self.meaning(op, a)?, self.meaning(op, b)?) else {
             return Ok(None);
         };
+        let flags = flags(op)?;
+        if !is_exact_where_flags_hold(&flags) {
+            return Ok(None);
+        }
+        // Sums and products are exact, whatever is on the way to them.
+        if !["arith.addi", "arith.subi", "arith.muli"].contains(&op.name.as_str()) {
+            self.check(&[a.clone(), b.clone()], op.line, items);
+        }
         let positive = b.as_constant().filter(|d| *d > 0);
         let result = match (op.name.as_str(), positive) {
             ("arith.addi", _) => a.plus(1, &b),
@@ -94,6 +102,9 @@ impl Importer<'_> {
         };
         if result.is_broken() || result.terms().any(|(_, c)| c.abs() >= LARGEST) {
             return Err(op.unsupported("numbers are too large, or the expression is"));
+        }
+        if !flags.is_empty() {
+            self.check(std::slice::from_ref(&result), op.line, items);
         }
         Ok(Some(Meaning::Index(result)))
     }
@@ -207,8 +218,14 @@ where
     rounded.value.to_bits()
 }
 
+/// Whether an operation on indices with these flags gives the exact result wherever that fits: no promise is about another range
+/// than that of signed numbers, in which indices are assumed or shown to be.
+pub(crate) fn is_exact_where_flags_hold(flags: &[String]) -> bool {
+    flags.iter().all(|flag| flag == "nsw")
+}
+
 /// Promises of the operation; an attribute that is not known makes it unknown.
-fn flags(op: &Op) -> Imported<Vec<String>> {
+pub(crate) fn flags(op: &Op) -> Imported<Vec<String>> {
     let mut flags = vec![];
     for (name, text) in &op.attributes {
         let inner = text.split_once('<').and_then(|(_, t)| t.strip_suffix('>'));

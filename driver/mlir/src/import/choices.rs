@@ -6,6 +6,7 @@ use crate::syntax::{Op, Region};
 use rewright_cfg_skeleton::nest::Item;
 use rewright_cfg_skeleton::nest::ValueId;
 use rewright_cfg_skeleton::nest::value::{Value, may_be_poison, may_trap};
+use rustc_hash::FxHashSet;
 
 /// Whether executing an operation where it was not executed changes nothing.
 fn is_pure(op: &Op) -> bool {
@@ -83,7 +84,7 @@ impl Importer<'_> {
         };
         let ty = op.operand_types.last().or(op.result_types.first()).cloned().unwrap_or_default();
         let condition = self.value(op, condition)?;
-        if ty == "index" || self.affine_condition(condition).is_none() {
+        if ty == "index" || self.affine_condition(condition).is_none() || self.may_be_undefined(condition) {
             return Ok(None);
         }
         let arm = |name: &String| {
@@ -113,10 +114,19 @@ impl Importer<'_> {
     }
 
     fn may_be_undefined(&self, condition: ValueId) -> bool {
-        self.pool.reachable([condition]).into_iter().any(|value| match self.pool.get(value) {
-            Value::Op(op) => may_be_poison(self.pool, op),
-            Value::Load(_) | Value::Result(..) => self.may_hold_poison,
-            _ => false,
-        })
+        let (mut rest, mut seen) = (vec![condition], FxHashSet::default());
+        while let Some(value) = rest.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            match self.pool.get(value) {
+                Value::Op(op) if may_be_poison(self.pool, op) => return true,
+                Value::Load(_) | Value::Result(..) if self.may_hold_poison => return true,
+                Value::Op(op) => rest.extend(&op.operands),
+                Value::Index(index) => rest.extend(index.vars().iter().filter_map(|var| self.binds.get(var))),
+                _ => {}
+            }
+        }
+        false
     }
 }

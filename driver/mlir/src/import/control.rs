@@ -178,7 +178,9 @@ impl Importer<'_> {
     pub(super) fn affine_if(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
         let text = op.attribute("condition").ok_or_else(|| op.unsupported("the condition is missing"))?;
         let operands = self.affines(op, &op.operands)?;
-        let constraints = map::constraints(text, &operands).map_err(|what| op.unsupported(what))?;
+        let mut checked = vec![];
+        let constraints = map::constraints(text, &operands, &mut checked).map_err(|what| op.unsupported(what))?;
+        self.check(&checked, op.line, items);
         self.affine_branch(op, &constraints, items)
     }
 
@@ -271,7 +273,9 @@ impl Importer<'_> {
         self.given.truncate(length);
         let mut upper = vec![Affine::constant(1)];
         upper.extend(facts.iter().map(|fact| fact.offset(1)));
-        if !body.is_empty() {
+        // What decides it may be undefined, whatever it guards.
+        let is_data = facts.iter().any(|fact| fact.vars().iter().any(|var| self.binds.contains_key(var)));
+        if !body.is_empty() || is_data {
             let (var, lower) = (self.names.var(), vec![Affine::default()]);
             items.push(Item::For(For { var, lower, upper, step: 1, body, line: op.line }));
         }

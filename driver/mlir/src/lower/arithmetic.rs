@@ -2,7 +2,8 @@
 
 use super::{Lowered, Lowering, Meaning, scalar};
 use crate::import::arithmetic::{FLOAT, INTEGER, bits_of, predicate};
-use crate::syntax::Op;
+use crate::syntax::{Op, Unsupported};
+use rewright_cfg_skeleton::nest::value::may_trap;
 
 impl Lowering<'_> {
     pub(super) fn arithmetic(&mut self, op: &Op) -> Lowered<()> {
@@ -25,6 +26,7 @@ impl Lowering<'_> {
         let unknown = |ty: &str| op.unsupported(format!("type `{ty}`"));
         let (own_from, own) = (scalar(&from).ok_or_else(|| unknown(&from))?, scalar(&ty).ok_or_else(|| unknown(&ty))?);
         let operands: Vec<String> = operands.into_iter().map(|(value, _)| value).collect();
+        self.note_division(op, &operands);
         let promises = op.attributes.iter().any(|(name, text)| name != "predicate" && !text.contains("none"));
         if promises {
             self.doubt(op, "a promise that may be broken");
@@ -108,6 +110,20 @@ impl Lowering<'_> {
             _ => Err(op.unsupported("our own text has no such operation")),
         }?;
         Ok(self.compute(own, &text))
+    }
+
+    /// Divisions trap where they are undefined in MLIR; a remainder by -1 is 0 where LLVM leaves it undefined.
+    fn note_division(&mut self, op: &Op, operands: &[String]) {
+        let divisor = operands.get(1).and_then(|divisor| self.numbers.get(divisor)).copied();
+        let is_signed = op.name.ends_with("si");
+        if !may_trap(&op.name) || divisor.is_some_and(|divisor| divisor != 0 && (divisor != -1 || !is_signed)) {
+            return;
+        }
+        let what = "a division that may be undefined";
+        self.undefined.get_or_insert(Unsupported { line: op.line, what: format!("`{}`: {what}", op.name) });
+        if op.name == "arith.remsi" && divisor != Some(0) {
+            self.doubt(op, what);
+        }
     }
 
     fn compared(&mut self, op: &Op, predicate: &str, ty: &str, operands: &str) -> Lowered<String> {

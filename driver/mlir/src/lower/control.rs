@@ -135,7 +135,7 @@ impl Lowering<'_> {
         let vars: Vec<_> = (0..known.len() as u32)
             .map(|n| rewright_cfg_skeleton::nest::Affine::var(rewright_cfg_skeleton::nest::affine::Var(n)))
             .collect();
-        let constraints = map::constraints(text, &vars).map_err(|what| op.unsupported(what))?;
+        let constraints = map::constraints(text, &vars, &mut vec![]).map_err(|what| op.unsupported(what))?;
         let mut all = self.constant("i8", 1);
         for (equality, expr) in constraints {
             let value = self.affine(&expr, &known);

@@ -3,7 +3,7 @@
 //! `{ T; if c { B; again } }` where `c` compares what is counted with a bound is `for { T; B }` followed by `T`.
 
 use super::{Structured, yields};
-use crate::import::arithmetic::{INTEGER, constant_text, predicate};
+use crate::import::arithmetic::{INTEGER, constant_text, flags, is_exact_where_flags_hold, predicate};
 use crate::map::LARGEST;
 use crate::syntax::{Op, Region};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,13 +68,18 @@ impl Loop {
             (other, ..) => return Err(at.unsupported(format!("it ends by the comparison `{other}`"))),
         };
         let next = &self.next[counter];
-        let step = self.test.iter().chain(&self.body).find(|op| op.results.first() == Some(next));
-        let step = step.filter(|op| op.name == "arith.addi").and_then(|op| match op.operands.as_slice() {
+        let counting = self.test.iter().chain(&self.body).find(|op| op.results.first() == Some(next));
+        let counting = counting.filter(|op| op.name == "arith.addi");
+        let counting = counting.ok_or_else(|| at.unsupported("it does not count up by a number"))?;
+        let step = match counting.operands.as_slice() {
             [a, b] if a == name => constants.get(b),
             [a, b] if b == name => constants.get(a),
             _ => None,
-        });
+        };
         let step = step.copied().filter(|step| *step > 0);
+        if !is_exact_where_flags_hold(&flags(counting)?) {
+            return Err(at.unsupported("what it adds promises more than that signed numbers do not overflow"));
+        }
         let step = step.ok_or_else(|| at.unsupported("it does not count up by a number"))?;
         let line = self.line;
         let index = |name: &str, number: i128| constant(name, number, line);
