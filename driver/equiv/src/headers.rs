@@ -49,8 +49,7 @@ pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<Strin
 /// Why nothing is proved of two versions by their bodies. With the second one's body it is seen which promises that
 /// keeps, and what is promised of values is left to whoever asks.
 pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Body>) -> Result<(), HeaderError> {
-    let of_values =
-        |a: &str| body.is_some() && ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(a).0);
+    let of_values = |a: &str| body.is_some() && is_of_values(a);
     if before.file().data_layout != after.file().data_layout {
         return Err(HeaderError::Layouts);
     }
@@ -68,6 +67,25 @@ pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Bod
             .map_err(|error| HeaderError::Parameter { error, n })?;
     }
     mentioned(before, after)
+}
+
+/// Whether an attribute promises something of the values that a function is given or gives.
+fn is_of_values(attribute: &str) -> bool {
+    ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(attribute).0)
+}
+
+/// Why the second version may promise more of the values that it is given or gives. [`compare`] leaves that to whoever knows the
+/// values.
+pub(super) fn of_values(before: Version<'_>, after: Version<'_>) -> Result<(), HeaderError> {
+    let kept = |attribute: &str| !is_of_values(attribute);
+    let (was, is) = (before.definition, after.definition);
+    let (words, new_words) = (before.module.before(was), after.module.before(is));
+    check(AnnotationTarget::Result, &words, &new_words, kept).map_err(HeaderError::Result)?;
+    for (n, (was, is)) in was.parameters.iter().zip(&is.parameters).enumerate() {
+        check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, kept)
+            .map_err(|error| HeaderError::Parameter { error, n })?;
+    }
+    Ok(())
 }
 
 /// Globals and functions that either body mentions.

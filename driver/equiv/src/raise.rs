@@ -42,6 +42,10 @@ pub(crate) use blocks::{Block, BlockOperand, Elements, elements};
 #[error("{0}")]
 pub(crate) struct NoNest(pub(crate) String);
 
+/// What an instruction promises that is poison for some operands, and is raised as the total operation that agrees with it for
+/// all others.
+pub(crate) const PARTIAL: &str = "defined";
+
 impl From<&str> for NoNest {
     fn from(reason: &str) -> Self {
         NoNest(reason.to_string())
@@ -50,7 +54,7 @@ impl From<&str> for NoNest {
 
 /// What a front end knows beside the function.
 pub(crate) trait Source {
-    /// The promises of an instruction, as LLVM spells them: `nsw`, `inbounds`.
+    /// The promises of an instruction, as LLVM spells them: `nsw`, `inbounds`; and [`PARTIAL`].
     fn promises(&self, inst: InstId) -> Vec<String>;
 
     /// The address of a load or store as the text has it; `None` where the instruction has it itself.

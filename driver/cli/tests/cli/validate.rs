@@ -12,6 +12,7 @@ mod folders;
 mod languages;
 mod loops;
 mod nests;
+mod partial;
 
 const BEFORE: &str = "declare i32 @ext(i32)\n\
     define i32 @same(i32 %x) {\n  %y = add i32 %x, 1\n  ret i32 %y\n}\n\

@@ -1,14 +1,14 @@
 //! What the prover does not look into: operations on what is in memory.
 
 use super::scalar::Val;
-use super::{Found, NO_LINE, NoNest, Raiser, type_name};
+use super::{Found, NO_LINE, NoNest, PARTIAL, Raiser, type_name};
 use rewright_cfg_skeleton::ir::{Definition, InstId, InstKind, Value};
 use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value as Node, may_trap, may_trap_on};
 use rewright_cfg_skeleton::nest::{Affine, Item, ValueId};
 use rewright_typeprop::{Model, Scalar};
 
 /// Promises that make poison and change nothing else. Others say that a value is one of several.
-const WRAPPING: [&str; 5] = ["nsw", "nuw", "exact", "disjoint", "nneg"];
+const POISONING: [&str; 6] = ["nsw", "nuw", "exact", "disjoint", "nneg", PARTIAL];
 
 /// Operations whose result their operands do not determine, as declarations are called that say so.
 const LOOSE: [&str; 1] = ["fmuladd"];
@@ -87,7 +87,7 @@ impl Raiser<'_> {
         }
         let [result] = inst.results[..] else { return Err("an operation with several results".into()) };
         let mut flags = self.source.promises(id);
-        if let Some(flag) = flags.iter().find(|flag| !WRAPPING.contains(&flag.as_str())) {
+        if let Some(flag) = flags.iter().find(|flag| !POISONING.contains(&flag.as_str())) {
             return Err(NoNest(format!("`{flag}` allows several results")));
         }
         flags.sort();

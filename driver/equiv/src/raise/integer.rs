@@ -46,10 +46,17 @@ impl Raiser<'_> {
         let has = |name: &str| promises.iter().any(|promise| promise == name);
         match val {
             Val::Pointer(mut pointer) => {
-                if let Some(Val::Pointer(before)) = operands.first() {
+                let before = operands.iter().find_map(|operand| match operand {
+                    Val::Pointer(before) => Some(before),
+                    _ => None,
+                });
+                // What is promised is about the number that an operand is, which may have wrapped around.
+                let may_wrap = operands.iter().any(|operand| matches!(operand, Val::Modular(_)));
+                if let Some(before) = before {
                     if has("inbounds") {
                         pointer.promised.extend([before.offset.clone(), pointer.offset.clone()]);
-                    } else if before.offset != pointer.offset {
+                    }
+                    if may_wrap || (!has("inbounds") && before.offset != pointer.offset) {
                         pointer.is_promised = false;
                     }
                 }

@@ -6,7 +6,7 @@ use crate::annotations::{essence, has, number, parts};
 use crate::memory_blocks::{BlockOperation, MemoryBlock};
 use crate::metadata::Nodes;
 use crate::modules::Version;
-use crate::raise::{Accessed, Block as RaisedBlock, BlockOperand, Source};
+use crate::raise::{Accessed, Block as RaisedBlock, BlockOperand, PARTIAL, Source};
 use crate::replay::{Block, Bytes, Cell, Datum, Input, InputAddress, Scalar};
 use crate::replayed::replayed;
 use crate::{Config, Files, Seen, headers};
@@ -130,6 +130,7 @@ impl<'a> Text<'a> {
         ask: impl FnOnce([Subject<'_>; 2], &dyn Licence) -> Result<T, String>,
     ) -> Result<T, String> {
         headers::compare(self.version, after.version, Some(&after.imported.body))
+            .and_then(|()| headers::of_values(self.version, after.version))
             .map_err(|reason| reason.to_string())?;
         if self.imported.payloads.leaves != after.imported.payloads.leaves {
             return Err("versions mention other globals or constants".into());
@@ -253,13 +254,27 @@ impl Text<'_> {
     }
 }
 
+/// Whether an instruction is poison for some operands that are not, without a flag: it is imported as the total operation
+/// that agrees with it for all others.
+fn is_partial(i: &Instruction) -> bool {
+    const TOTAL_IF_FALSE: [&str; 3] = ["@llvm.abs.", "@llvm.ctlz.", "@llvm.cttz."];
+    match &i.shape {
+        Shape::Call { callee: Some(callee), args, .. } => {
+            let is_total = args.last().is_some_and(|flag| flag.text == "false");
+            TOTAL_IF_FALSE.iter().any(|name| callee.starts_with(name)) && !is_total
+        }
+        _ => ["fptosi", "fptoui"].contains(&i.opcode.as_str()),
+    }
+}
+
 impl Source for Text<'_> {
     fn promises(&self, inst: InstId) -> Vec<String> {
         let Some((i, is_whole)) = self.instruction(inst) else { return vec![] };
         let function = &self.imported.function;
+        let is_partial = is_partial(i).then(|| PARTIAL.to_string());
         // Parts of an address that are numbers are promised nothing.
         if !is_whole && !function.inst(inst).results.iter().any(|value| self.is_address(*value)) {
-            return vec![];
+            return is_partial.into_iter().collect();
         }
         let mut promises: Vec<String> =
             i.flags.iter().filter(|flag| !OF_CALLS.contains(&flag.as_str())).cloned().collect();
@@ -269,6 +284,7 @@ impl Source for Text<'_> {
         if !matches!(i.shape, Shape::Load(..) | Shape::Store(..)) {
             promises.extend(self.promises_of(i));
         }
+        promises.extend(is_partial);
         promises
     }
 

@@ -184,15 +184,20 @@ impl Executor<'_, '_> {
     /// A function that nobody knows of what it is given. Of vectors one lane is here, and it may look at all of them:
     /// only operands that are one term are one operand then.
     fn applied(&mut self, what: &str, inst: &Inst, more: &[Expr], args: &[Symbolic], sort: Sort) -> Terms<Expr> {
-        let mut lanes = false;
+        let mut shapes = vec![];
         for value in inst.args.iter().chain(&inst.results) {
-            lanes |= self.repr(*value)?.lanes().is_some();
+            shapes.push(self.repr(*value)?.lanes());
         }
+        let lanes = shapes.iter().any(Option::is_some);
         let name = |s: &Script, e: &Expr| format!("{} {}", s.name(*e), s.sort_text(e.sort()));
         let all: Vec<Expr> = args.iter().map(|arg| arg.bits).chain(more.iter().copied()).collect();
         let shown: Vec<String> =
             all.iter().map(|e| if lanes { name(self.s, e) } else { self.s.sort_text(e.sort()) }).collect();
-        let name = format!("{what} of {} as {}", shown.join(", "), self.s.sort_text(sort)).replace(['|', '\\'], "/");
+        let mut name = format!("{what} of {} as {}", shown.join(", "), self.s.sort_text(sort));
+        if lanes {
+            name += &format!(" in lanes {shapes:?}");
+        }
+        let name = name.replace(['|', '\\'], "/");
         Ok(self.s.unknown(&name, if lanes { &[] } else { &all }, sort))
     }
 
