@@ -6,6 +6,7 @@ mod calls;
 mod conventions;
 mod lanes;
 mod lockstep;
+mod mentioned;
 mod objects;
 mod ordered;
 mod promoted;
