@@ -2,7 +2,7 @@
 
 use super::fits;
 use super::meaning::{Value, format, is_float};
-use super::symexec::{Access, Behaviour, Kind, Memory, Object, apart, within};
+use super::symexec::{Access, AccessKind, Behaviour, Kind, Memory, Object, apart, within};
 use crate::not_modelled::NotModelled;
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Expr, Script, Sort};
@@ -171,6 +171,7 @@ fn value_refines(s: &mut Script, was_poison: Expr, is_poison: Expr, equal: Expr)
 
 /// When an access lies within those of the first version that are made, too, of the same object, while nothing has been
 /// freed between them, or within an object of its own; for the same condition as the access's own if it always does.
+/// What the second version is not seen to allow itself lies within what the first one does in the same way.
 fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) -> Expr {
     if access.bytes == 0 {
         return access.reached;
@@ -179,7 +180,11 @@ fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) ->
     let start = s.bits(64, 0);
     let mut inside_of = vec![];
     // Its own slots are there, and what is global.
-    for object in new.objects.iter().filter(|object| object.is_slot() || !access.writes) {
+    let is_there = |object: &&Object| match object.kind {
+        Kind::Slot { .. } => true,
+        Kind::Global { constant } => access.kind != AccessKind::Write && (access.allowed || constant),
+    };
+    for object in new.objects.iter().filter(is_there) {
         let one = s.equal(access.origin, object.origin);
         let inside = within(s, object, access.address, access.bytes);
         let there = s.and(&[access.reached, one, inside]);
@@ -204,7 +209,12 @@ fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) ->
 
 /// Does an access show that another one of the same place is allowed, too?
 fn allows(other: &Access, access: &Access) -> bool {
-    (other.writes || !access.writes) && access.promises.iter().all(|promise| other.promises.contains(promise))
+    let in_kind = match access.allowed {
+        true => other.kind == AccessKind::Write || access.kind != AccessKind::Write,
+        // What may be accessed in this way by one pointer may not be by another one to the same place.
+        false => other.kind == access.kind && other.origin == access.origin,
+    };
+    in_kind && access.promises.iter().all(|promise| other.promises.contains(promise))
 }
 
 /// When bytes of an access lie within another one.

@@ -40,7 +40,7 @@ use crate::not_modelled::NotModelled;
 use crate::replay::Layout;
 use annotated::is_defined;
 pub(super) use annotated::{Keys, MODELLED, allocated, promises};
-pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
+pub(super) use behaviour::{Access, AccessKind, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
 pub(super) use blocks::of_known_length as block;
 pub(super) use calls::is_arithmetic;
 use loose::UndefBits;
@@ -334,9 +334,17 @@ impl<'a> SymbolicExecutor<'a> {
                     self.undefined.push(null);
                 }
                 let origin = origin.unwrap_or(address);
-                let (reached, epoch, promises) = (Expr::TRUE, self.epoch, vec![]);
-                let (place, bytes) = (Address::sum(self.s, &[address]), *bytes);
-                self.accesses.push(Access { reached, address, place, origin, bytes, writes: false, epoch, promises });
+                self.accesses.push(Access {
+                    reached: Expr::TRUE,
+                    address,
+                    place: Address::sum(self.s, &[address]),
+                    origin,
+                    bytes: *bytes,
+                    kind: AccessKind::Promised,
+                    allowed: true,
+                    epoch: self.epoch,
+                    promises: vec![],
+                });
             }
         }
     }

@@ -9,6 +9,7 @@ mod lockstep;
 mod mentioned;
 mod objects;
 mod ordered;
+mod promised;
 mod promoted;
 mod shared;
 

@@ -22,6 +22,15 @@ pub(in super::super) struct Memory {
     pub(in super::super) origins: Expr,
 }
 
+/// What is done to memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum AccessKind {
+    Read,
+    Write,
+    /// It is only said to be there.
+    Promised,
+}
+
 /// An access to memory.
 pub(in super::super) struct Access {
     pub(in super::super) reached: Expr,
@@ -31,7 +40,9 @@ pub(in super::super) struct Access {
     /// The object that the pointer belongs to.
     pub(in super::super) origin: Expr,
     pub(in super::super) bytes: u64,
-    pub(in super::super) writes: bool,
+    pub(in super::super) kind: AccessKind,
+    /// It is seen to be one that the function and its parameters allow.
+    pub(in super::super) allowed: bool,
     /// The calls that may have freed memory before it.
     pub(in super::super) epoch: Expr,
     /// What its metadata promise.
