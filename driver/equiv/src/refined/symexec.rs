@@ -46,7 +46,7 @@ pub(super) use calls::is_arithmetic;
 use loose::UndefBits;
 pub(super) use object::{Kind, Object, apart, within};
 pub(super) use objects::last as slots_last;
-use order::order;
+use order::{order, together};
 use past::Past;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
 use rewright_llvm::module::File;
@@ -200,6 +200,7 @@ pub(super) fn behaviour<'a>(
 ) -> Terms<Behaviour> {
     let body = start.body;
     let order = order(&body.blocks)?;
+    s.begin_version(choosing.is_first(), together(&body.blocks, &order));
     let instructions = body.blocks.iter().enumerate().flat_map(|(n, b)| b.instructions.iter().map(move |i| (i, n)));
     let made = instructions.filter_map(|(i, n)| Some((i.result.as_deref()?, (i, n)))).collect();
     let never = s.bits(64, 0);

@@ -7,6 +7,7 @@ mod conventions;
 mod lanes;
 mod lockstep;
 mod mentioned;
+mod nans;
 mod objects;
 mod ordered;
 mod promised;

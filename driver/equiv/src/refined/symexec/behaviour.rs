@@ -88,6 +88,23 @@ pub(in super::super) struct Behaviour {
     pub(in super::super) contexts: Vec<String>,
 }
 
+impl Behaviour {
+    /// All that others may see of it, and what it depends on, but for what it returns.
+    pub(in super::super) fn terms(&self) -> Vec<Expr> {
+        let of_memory = |memory: &[Memory; 2]| {
+            memory.iter().flat_map(|memory| [memory.bits, memory.poison_memory, memory.origins]).collect::<Vec<_>>()
+        };
+        let mut all = vec![self.undefined, self.returns, self.trace, self.facts];
+        all.extend(of_memory(&self.memory));
+        for event in &self.events {
+            all.extend([event.reached, event.trace, event.before]);
+            all.extend(of_memory(&event.memory));
+        }
+        all.extend(self.accesses.iter().flat_map(|access| [access.reached, access.address, access.origin]));
+        all
+    }
+}
+
 /// What is there before.
 pub(in super::super) struct Begun {
     /// What is known of it: that computing it was defined.
