@@ -129,6 +129,13 @@ pub(super) fn check(
     Ok(())
 }
 
+/// Does an attribute of a function promise something of all floats that are computed in it: `"no-nans-fp-math"="true"`?
+pub(super) fn is_of_floats(annotation: &str) -> bool {
+    parts(annotation).0.ends_with("-fp-math\"")
+        && says(AnnotationTarget::Function, annotation) == Says::Promise
+        && !annotation.contains("false")
+}
+
 /// Those that promise or mean something, each in one spelling and in order: what two places must agree on.
 pub(super) fn essence(place: AnnotationTarget, annotations: &[String]) -> Vec<String> {
     let matters = |a: &&String| says(place, a) != Says::Nothing;

@@ -225,9 +225,13 @@ fn exact(file: &File) -> BTreeMap<&str, (usize, &Definition)> {
             twice.push(function.name.as_str());
         }
     }
-    let is_replaceable = |word: &String| REPLACEABLE.contains(&word.as_str());
-    found.retain(|name, (_, function)| !twice.contains(name) && !function.before.iter().any(is_replaceable));
+    found.retain(|name, (_, function)| !twice.contains(name) && !is_replaceable(function));
     found
+}
+
+/// May the linker take another definition of a function?
+pub(super) fn is_replaceable(function: &Definition) -> bool {
+    function.before.iter().any(|word| REPLACEABLE.contains(&word.as_str()))
 }
 
 /// Is it a promise that a body is seen to keep, or not?

@@ -4,13 +4,14 @@
 //! first one's is not known to hold, and what a global is must be the same in both where either body mentions it.
 
 use super::annotations::table::AnnotationTarget;
-use super::annotations::{AnnotationError, check, parts};
+use super::annotations::{AnnotationError, check, is_of_floats, parts};
 use super::modules::{Module, Version, is_convention};
 use super::promises::Promises;
-use rewright_llvm::body::Body;
+use super::structure::structure;
+use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::lex::{Kind, tokens};
 use rewright_llvm::module::{Definition, resolve};
-use rewright_llvm::types::{Named, Type};
+use rewright_llvm::types::Type;
 use std::collections::BTreeSet;
 
 /// Why nothing is proved of two versions by their bodies.
@@ -54,6 +55,10 @@ pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Bod
         return Err(HeaderError::Layouts);
     }
     let (was, is) = (before.definition, after.definition);
+    // What both say of floats holds of each operation, and those of the second version are others.
+    if let Some(said) = is.attributes.iter().find(|a| is_of_floats(a) && body.is_some_and(computes_floats)) {
+        return Err(AnnotationError::Unmodelled(said.clone()).into());
+    }
     let promises = body.map(|body| Promises::new(after, body));
     check(AnnotationTarget::Function, &was.attributes, &is.attributes, |a| {
         promises.as_ref().is_some_and(|p| p.hold(a))
@@ -88,22 +93,44 @@ pub(super) fn of_values(before: Version<'_>, after: Version<'_>) -> Result<(), H
     Ok(())
 }
 
-/// Globals and functions that either body mentions.
-fn mentioned(before: Version<'_>, after: Version<'_>) -> Result<(), HeaderError> {
-    let [was, is] = [before, after].map(|v| names(v.text()));
-    let own = |name: &str| name == before.definition.name || name == after.definition.name;
-    for name in was.union(&is).filter(|name| !own(name)) {
-        match [before, after].map(|v| v.module.function(name)) {
-            [Some(was), Some(is)] => declared(name, (before.module, was), (after.module, is))?,
-            [None, None] => {
-                let [was, is] = [before, after].map(|v| v.module.global(name));
-                if was != is && was.is_some() && is.is_some() {
-                    return Err(HeaderError::Global(name.to_string()));
-                }
-            }
-            // A function that the other module does not have is called by one version only.
-            _ => {}
+/// Does a body compute with floats, or compare them?
+fn computes_floats(body: &Body) -> bool {
+    fn is_float(ty: &Type) -> bool {
+        match ty {
+            Type::Word(_) => true,
+            Type::Vector(_, element) | Type::Array(_, element) => is_float(element),
+            Type::Struct(_, fields) => fields.iter().any(is_float),
+            _ => false,
         }
+    }
+    let computes = |i: &Instruction| match &i.shape {
+        Shape::Plain(operands) => is_float(&i.ty) || operands.iter().any(|operand| is_float(&operand.ty)),
+        Shape::Call { args, .. } => is_float(&i.ty) || args.iter().any(|arg| is_float(&arg.ty)),
+        _ => false,
+    };
+    body.blocks.iter().flat_map(|block| &block.instructions).any(computes)
+}
+
+/// Globals and functions that either body mentions, and those that the definitions of such globals mention: a pointer
+/// that is loaded from one leads to others.
+fn mentioned(before: Version<'_>, after: Version<'_>) -> Result<(), HeaderError> {
+    let own = |name: &str| name == before.definition.name || name == after.definition.name;
+    let mut todo: BTreeSet<String> = [before, after].iter().flat_map(|v| names(v.text())).map(String::from).collect();
+    let mut seen = BTreeSet::new();
+    while let Some(name) = todo.pop_first() {
+        if own(&name) || !seen.insert(name.clone()) {
+            continue;
+        }
+        let functions = [before, after].map(|v| v.module.function(&name));
+        let globals = [before, after].map(|v| v.module.global(&name));
+        match (functions, &globals) {
+            ([Some(was), Some(is)], _) => declared(&name, (before.module, was), (after.module, is))?,
+            (_, [Some(was), Some(is)]) if was == is => {}
+            // What the other module does not have is mentioned by one version only.
+            ([None, None], [None, _] | [_, None]) | ([Some(_), None] | [None, Some(_)], [None, None]) => {}
+            _ => return Err(HeaderError::Global(name)),
+        }
+        todo.extend(globals.iter().flatten().flat_map(|text| names(text)).map(String::from));
     }
     Ok(())
 }
@@ -130,22 +157,4 @@ fn declared(name: &str, was: (&Module<'_>, &Definition), is: (&Module<'_>, &Defi
 /// Names of globals in a text.
 pub(super) fn names(text: &str) -> BTreeSet<&str> {
     tokens(text).iter().filter(|t| t.kind == Kind::Global).map(|t| &text[t.start..t.end]).collect()
-}
-
-/// How deep types may nest.
-const DEPTH: u32 = 16;
-
-/// A type with named ones written out. A type that holds itself keeps its name.
-pub(super) fn structure(ty: &Type, named: &Named) -> String {
-    fn expanded(ty: &Type, named: &Named, depth: u32) -> Type {
-        let inside = |ty: &Type| expanded(ty, named, depth + 1);
-        match ty {
-            Type::Named(name) if depth < DEPTH => named.get(name).map_or_else(|| ty.clone(), inside),
-            Type::Struct(packed, fields) => Type::Struct(*packed, fields.iter().map(inside).collect()),
-            Type::Array(n, element) => Type::Array(*n, Box::new(inside(element))),
-            Type::Vector(n, element) => Type::Vector(*n, Box::new(inside(element))),
-            other => other.clone(),
-        }
-    }
-    expanded(ty, named, 0).to_string()
 }

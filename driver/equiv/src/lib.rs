@@ -40,10 +40,12 @@ mod not_modelled;
 mod promises;
 mod raise;
 mod raised;
+mod recursion;
 mod refined;
 pub mod replay;
 mod replayed;
 mod same;
+mod structure;
 mod surroundings;
 pub mod verdict;
 

@@ -2,6 +2,7 @@
 
 use rewright_llvm::module::File;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// The nodes of a file by their names: `!5`.
 pub(super) struct Nodes<'a>(FxHashMap<&'a str, &'a str>);
@@ -30,9 +31,6 @@ pub(super) fn top_level(text: &str) -> Vec<&str> {
     starts.iter().zip(ends).map(|(start, end)| text[*start..end].trim_end()).collect()
 }
 
-/// How far references are followed.
-const DEPTH: u32 = 8;
-
 impl<'a> Nodes<'a> {
     /// Reads the lines that define them.
     pub(super) fn new(file: &'a File) -> Self {
@@ -49,10 +47,33 @@ impl<'a> Nodes<'a> {
         if name.starts_with("!{") { Some(name) } else { self.0.get(name).copied() }
     }
 
-    /// A node's text with the texts of the nodes that it refers to. One that is `distinct` keeps its number: it is
-    /// equal to itself only.
+    /// A node's text with the texts of the nodes that it refers to, each where it is first mentioned; then it is the number
+    /// of those before it. One that is `distinct` keeps its name: it is equal to itself only.
     pub(super) fn whole(&self, name: &str) -> String {
-        self.whole_at(name, 0)
+        let mut out = String::new();
+        let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut todo = vec![name];
+        while let Some(text) = todo.pop() {
+            let Some(at) = reference(text) else {
+                out.push_str(text);
+                continue;
+            };
+            let name = &text[at.clone()];
+            out.push_str(&text[..at.start]);
+            todo.push(&text[at.end..]);
+            let node = self.0.get(name).copied();
+            let is_distinct = node.is_some_and(|node| node.starts_with("distinct"));
+            match (node, numbers.get(name)) {
+                (Some(_), Some(number)) if !is_distinct => out.push_str(&format!("^{number}")),
+                (Some(node), None) => {
+                    numbers.insert(name, numbers.len());
+                    out.push_str(&if is_distinct { format!("{name}=") } else { String::new() });
+                    todo.push(node);
+                }
+                _ => out.push_str(name),
+            }
+        }
+        out
     }
 
     /// What the node of a loop (`!llvm.loop`) promises; what is a hint is left out.
@@ -65,24 +86,24 @@ impl<'a> Nodes<'a> {
         };
         operands.split(',').map(str::trim).filter(is_promise).map(|operand| self.whole(operand)).collect()
     }
+}
 
-    fn whole_at(&self, name: &str, depth: u32) -> String {
-        let Some(text) = self.text(name).filter(|_| depth < DEPTH) else { return name.to_string() };
-        let mut out = if text.starts_with("distinct") { format!("{name}=") } else { String::new() };
-        let mut rest = text;
-        while let Some(at) = rest.find('!') {
-            let digits = rest[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
-            let end = at + 1 + digits;
-            out.push_str(&rest[..at]);
-            match digits {
-                0 => out.push('!'),
-                _ if rest[at..end] == *name => out.push_str(name),
-                _ => out.push_str(&self.whole_at(&rest[at..end], depth + 1)),
+/// Where a text first refers to a node, outside of strings.
+fn reference(text: &str) -> Option<Range<usize>> {
+    let mut in_string = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'!' if !in_string => {
+                let digits = text[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
+                if digits > 0 {
+                    return Some(at..at + 1 + digits);
+                }
             }
-            rest = &rest[end..];
+            _ => {}
         }
-        out + rest
     }
+    None
 }
 
 #[cfg(test)]
@@ -126,8 +147,32 @@ mod tests {
         let nodes = Nodes::new(&file);
         assert_eq!(nodes.whole("!0"), "!{i8 0, i8 5}");
         let inner = "!{!\"int\", !3=distinct !{!3, !\"x\"}, i64 0}";
-        assert_eq!(nodes.whole("!1"), format!("!{{{inner}, {inner}, i64 0}}"));
+        assert_eq!(nodes.whole("!1"), format!("!{{{inner}, ^1, i64 0}}"));
         assert_eq!(nodes.whole("!9"), "!9");
         assert_eq!(nodes.whole("!{!0}"), "!{!{i8 0, i8 5}}");
+    }
+
+    #[test]
+    fn a_difference_counts_at_any_depth() {
+        for (depth, more) in [(3, ""), (20, ""), (5000, ""), (100, ", !{MORE}")] {
+            let whole = |innermost: u32| {
+                let node =
+                    |n: usize| format!("!{n} = !{{!{}{}}}\n", n + 1, more.replace("{MORE}", &(n + 1).to_string()));
+                let nodes: String = (0..depth).map(node).collect();
+                let file = read(format!("{nodes}!{depth} = !{{i32 {innermost}}}\n")).unwrap();
+                Nodes::new(&file).whole("!0")
+            };
+            assert!(whole(5) == whole(5) && whole(5) != whole(6), "{depth}{more}");
+        }
+    }
+
+    #[test]
+    fn nodes_may_refer_to_each_other() {
+        let whole = |text: &str| Nodes::new(&read(text.to_string()).unwrap()).whole("!0");
+        let circle = whole("!0 = !{!1, i8 1}\n!1 = !{!0, i8 2}\n");
+        assert_eq!(circle, "!{!{^0, i8 2}, i8 1}");
+        assert_ne!(circle, whole("!0 = !{!1, i8 1}\n!1 = !{!1, i8 2}\n"));
+        // What is written in a string is no reference.
+        assert_eq!(whole("!0 = !{!\"!1\", !1}\n!1 = !{}\n"), "!{!\"!1\", !{}}");
     }
 }

@@ -1,11 +1,15 @@
 //! A module with what is looked up in it by name.
 
 use super::metadata::{Nodes, top_level};
-use super::replay::{Global, Layout as Sizes, LayoutError, global};
+use super::recursion::CallGraph;
+use super::replay::{ABSOLUTE, Global, Layout as Sizes, LayoutError, global};
+use super::structure::structure;
 use rewright_llvm::layout::{Layout, UnknownLayout};
 use rewright_llvm::lex::{Kind, tokens};
 use rewright_llvm::module::{Definition, File};
+use rewright_llvm::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::OnceLock;
 
 /// A module.
 pub(super) struct Module<'a> {
@@ -25,6 +29,8 @@ pub(super) struct Module<'a> {
     ambiguous: FxHashSet<&'a str>,
     /// Functions that only this module calls, and only by name.
     called_by_name: FxHashSet<&'a str>,
+    /// Which functions call which ones, once somebody has asked.
+    calls: OnceLock<CallGraph>,
 }
 
 impl<'a> Module<'a> {
@@ -47,8 +53,14 @@ impl<'a> Module<'a> {
             globals: globals.into_iter().collect(),
             functions: file.declarations.values().chain(&file.functions).map(|f| (f.name.as_str(), f)).collect(),
             called_by_name: called_by_name(file),
+            calls: OnceLock::new(),
             ambiguous: file.functions.iter().map(|f| f.name.as_str()).filter(|name| !once.insert(*name)).collect(),
         }
+    }
+
+    /// May a call of a function lead to another one of it before it returns?
+    pub(super) fn may_recur(&self, function: &str) -> bool {
+        self.calls.get_or_init(|| CallGraph::new(self.file)).may_recur(function)
     }
 
     /// Does more than one function with a body have this name?
@@ -59,6 +71,15 @@ impl<'a> Module<'a> {
     /// Names of global variables and aliases, in the order of the file.
     pub(super) fn global_names(&self) -> impl Iterator<Item = &'a str> {
         self.global_names.iter().copied()
+    }
+
+    /// Is a global another name for what lies elsewhere?
+    pub(super) fn is_alias(&self, name: &str) -> bool {
+        let is_word = |text: &str| {
+            let words = tokens(text).into_iter().filter(|token| token.kind == Kind::Word);
+            words.map(|token| text[token.start..token.end].to_string()).any(|word| word == "alias" || word == "ifunc")
+        };
+        self.globals.get(name).is_some_and(|text| is_word(text))
     }
 
     /// Does no other module see a global variable or alias?
@@ -95,14 +116,27 @@ impl<'a> Module<'a> {
         self.functions.get(name).copied()
     }
 
-    /// The definition of a global variable or alias: what stands behind its `=`, without what is attached to it, and
-    /// without whether anybody looks at its address and in which shared object it is.
+    /// The definition of a global variable or alias: what stands behind its `=`, with named types written out, but without
+    /// what is attached to it (only what that says of its address is kept), and without whether anybody looks at its
+    /// address and in which shared object it is.
     pub(super) fn global(&self, name: &str) -> Option<String> {
         let text = self.globals.get(name)?;
-        let text = text.split(", !").next().unwrap_or(text);
-        let words =
-            text.split_whitespace().filter(|w| !["unnamed_addr", "local_unnamed_addr", "dso_local"].contains(w));
-        Some(words.collect::<Vec<_>>().join(" "))
+        let tokens = tokens(text);
+        let word = |at: usize| tokens.get(at).map_or("", |token| &text[token.start..token.end]);
+        let is_attachment = |at: usize| word(at) == "," && tokens.get(at + 1).is_some_and(|t| t.kind == Kind::Metadata);
+        let end = (0..tokens.len()).find(|at| is_attachment(*at)).unwrap_or(tokens.len());
+        let mut written: Vec<String> = vec![];
+        for (at, token) in tokens[..end].iter().enumerate() {
+            match token.kind {
+                Kind::Word if ["unnamed_addr", "local_unnamed_addr", "dso_local"].contains(&word(at)) => {}
+                Kind::Local => written.push(structure(&Type::Named(word(at).to_string()), &self.file.named)),
+                _ => written.push(word(at).to_string()),
+            }
+        }
+        if let Some(at) = (end..tokens.len()).find(|at| word(*at) == ABSOLUTE) {
+            written.push(format!("{ABSOLUTE} {}", self.nodes.whole(word(at + 1))));
+        }
+        Some(written.join(" "))
     }
 
     /// What a global variable is, and whether others may be where it is; `None` where its place is not its own.
@@ -117,7 +151,11 @@ impl<'a> Module<'a> {
 
     /// The alignment that a global variable says it has.
     pub(super) fn alignment(&self, name: &str) -> Option<u64> {
-        self.global(name)?.split(", align ").nth(1)?.split(',').next()?.trim().parse().ok()
+        let text = self.globals.get(name)?;
+        let tokens = tokens(text);
+        let words: Vec<&str> = tokens.iter().map(|token| &text[token.start..token.end]).collect();
+        let at = words.windows(2).position(|pair| pair == [",", "align"])?;
+        words.get(at + 2)?.parse().ok()
     }
 }
 

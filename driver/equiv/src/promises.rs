@@ -1,7 +1,7 @@
 //! What can be seen of a body without running it: which promises of its function it keeps.
 
 use super::annotations::{has, parts};
-use super::memory_blocks::MemoryBlock;
+use super::memory_blocks::{BlockOperation, MemoryBlock};
 use super::modules::Version;
 use rewright_llvm::body::{Body, Instruction, Operand, Shape};
 use rewright_llvm::captures::captured;
@@ -50,9 +50,8 @@ impl<'a> Promises<'a> {
         let mut all = self.body.blocks.iter().flat_map(|b| &b.instructions);
         let (name, argument) = parts(annotation);
         match name {
-            "nofree" | "nosync" | "nounwind" | "norecurse" | "nocallback" => {
-                all.all(|i| is_local(i) || self.keeps(i, name))
-            }
+            "nofree" | "nosync" | "nounwind" | "nocallback" => all.all(|i| is_local(i) || self.keeps(i, name)),
+            "norecurse" => !self.version.module.may_recur(&self.version.definition.name),
             "willreturn" | "mustprogress" => self.ends() && all.all(|i| is_local(i) || self.keeps(i, "willreturn")),
             "memory" => {
                 let (allowed, known) = MemoryEffects::parse(argument);
@@ -97,7 +96,8 @@ impl<'a> Promises<'a> {
                     Shape::Plain(_) if !stays && i.opcode.starts_with("icmp") => {}
                     Shape::Return(_) if !stays => {}
                     Shape::Call { args, .. }
-                        if args.iter().enumerate().all(|(n, arg)| !is(arg) || self.takes(i, n, reads, writes)) => {}
+                        if is_only_passed(i, args, pointer)
+                            && args.iter().enumerate().all(|(n, arg)| !is(arg) || self.takes(i, n, reads, writes)) => {}
                     _ => return false,
                 }
             }
@@ -105,17 +105,59 @@ impl<'a> Promises<'a> {
         true
     }
 
+    /// Are all accesses of the body seen to be ones that the function and its parameters allow? Calls apart, and what others
+    /// may notice: both versions make the same ones.
+    pub(super) fn accesses_are_allowed(&self) -> bool {
+        let definition = self.version.definition;
+        let allowed = MemoryEffects::of(definition.attributes.iter().map(String::as_str));
+        let restricted: Vec<(&str, Accesses)> = definition
+            .parameters
+            .iter()
+            .filter_map(|parameter| Some((parameter.name.as_str(), allowed_at(&parameter.attributes)?)))
+            .collect();
+        if allowed.is_none() && restricted.is_empty() {
+            return true;
+        }
+        let allowed = allowed.unwrap_or(MemoryEffects::ALL);
+        let captured = captured(&self.body.blocks, |i| self.passed(i));
+        let is_allowed = |pointer: &Operand, accesses: Accesses| {
+            let forbids = |root: &str| {
+                let is_unknown = self.place(root) == AccessedMemory::Anywhere;
+                restricted.iter().any(|(name, of_parameter)| {
+                    !accesses.within(*of_parameter) && (root == *name || is_unknown && captured.contains(name))
+                })
+            };
+            self.is_allowed(pointer, accesses, allowed) && !self.roots(&pointer.text).into_iter().any(forbids)
+        };
+        self.body.blocks.iter().flat_map(|block| &block.instructions).all(|i| match (&i.shape, MemoryBlock::of(i)) {
+            (Shape::Load(from, access), _) => !access.plain || is_allowed(from, READS),
+            (Shape::Store(_, to, access), _) => !access.plain || is_allowed(to, WRITES),
+            (_, Some(block)) => {
+                is_allowed(block.to, WRITES)
+                    && (block.operation == BlockOperation::Set || is_allowed(block.from, READS))
+            }
+            _ => true,
+        })
+    }
+
+    /// Arguments of a call that others may come to know by it.
+    fn passed(&self, i: &'a Instruction) -> Vec<&'a str> {
+        let Shape::Call { args, .. } = &i.shape else { return vec![] };
+        let captures = args.iter().enumerate().filter(|(n, _)| !self.is_said_of_argument(i, *n, is_no_capture));
+        captures.map(|(_, arg)| arg.text.as_str()).collect()
+    }
+
     /// Does a call keep a promise that its function makes? A load or store does, unless others see it happen.
     fn keeps(&self, i: &Instruction, name: &str) -> bool {
         match &i.shape {
             Shape::Call { callee: Some(callee), attributes, bundles: false, .. } => {
                 let said = effects::attributes(self.version.file(), Some(callee), attributes);
-                let intrinsic = callee.starts_with("@llvm.");
                 let also = match name {
                     // One that is not volatile; its declaration is that of all.
                     "nosync" => MemoryBlock::of(i).is_some(),
                     "willreturn" => self.returning.is_some_and(|returning| returning.contains(callee)),
-                    "norecurse" => intrinsic && said.iter().any(|list| has(list, "nocallback")),
+                    // What has a body somewhere is perhaps of the module that called this function.
+                    "nocallback" if !callee.starts_with("@llvm.") => return false,
                     _ => false,
                 };
                 also || said.iter().any(|list| has(list, name))
@@ -130,14 +172,7 @@ impl<'a> Promises<'a> {
         if annotation != "noalias" {
             return false;
         }
-        let passed = |i: &'a Instruction| match &i.shape {
-            Shape::Call { args, .. } => {
-                let captures = args.iter().enumerate().filter(|(n, _)| !self.is_said_of_argument(i, *n, is_no_capture));
-                captures.map(|(_, arg)| arg.text.as_str()).collect()
-            }
-            _ => vec![],
-        };
-        let captured = captured(&self.body.blocks, passed);
+        let captured = captured(&self.body.blocks, |i| self.passed(i));
         self.returned().all(|value| {
             let fresh = |name: &str| self.made.get(name).is_some_and(|i| self.allocates(i)) && !captured.contains(name);
             self.roots(&value.text).into_iter().all(|name| name == "null" || fresh(name))
@@ -274,8 +309,25 @@ const NOTHING: Accesses = Accesses { reads: false, writes: false };
 const READS: Accesses = Accesses { reads: true, writes: false };
 const WRITES: Accesses = Accesses { reads: false, writes: true };
 
+/// What a parameter allows to be done with what it points to, where it says something of that.
+fn allowed_at(attributes: &[String]) -> Option<Accesses> {
+    let said = attributes.iter().filter_map(|attribute| match attribute.as_str() {
+        "readonly" => Some(READS),
+        "writeonly" => Some(WRITES),
+        "readnone" => Some(NOTHING),
+        _ => None,
+    });
+    said.reduce(Accesses::and)
+}
+
 fn is_no_capture(attribute: &str) -> bool {
     matches!(attribute, "nocapture" | "captures(none)")
+}
+
+/// Is a value nothing but an argument of a call: not what is called, and in no bundle?
+fn is_only_passed(i: &Instruction, args: &[Operand], value: &str) -> bool {
+    let uses = i.template.holes.iter().filter(|hole| *hole == value).count();
+    uses == args.iter().filter(|arg| arg.text == value).count()
 }
 
 /// Does it concern nobody but the function?
@@ -309,9 +361,13 @@ mod tests {
             (&format!("{step}\nstore ptr %q, ptr %o"), vec![]),
             ("%n = ptrtoint ptr %p to i64", vec![]),
             ("call void @h(ptr %p)", vec![]),
+            ("call void %p()", vec![]),
+            ("call void @n() [ \"deopt\"(ptr %p) ]", vec![]),
             ("%v = load volatile i32, ptr %p", vec![]),
         ] {
-            let text = format!("declare void @h(ptr)\ndefine void @f(ptr %p, ptr %o) {{\n{code}\nret void\n}}\n");
+            let text = format!(
+                "declare void @h(ptr)\ndeclare void @n()\ndefine void @f(ptr %p, ptr %o) {{\n{code}\nret void\n}}\n"
+            );
             let file = read(text).unwrap();
             let module = Module::new(&file, &file);
             let version = Version { module: &module, definition: &file.functions[0] };
@@ -321,6 +377,47 @@ mod tests {
                 let is_kept = kept.contains(&annotation);
                 assert_eq!(promises.hold_of_parameter("%p", annotation), is_kept, "{code}: {annotation}");
             }
+        }
+    }
+
+    #[test]
+    fn accesses_are_held_against_what_is_promised() {
+        let reads = "%x = load i32, ptr %p";
+        for (attributes, parameters, code, expected) in [
+            ("", "ptr %p", reads, true),
+            ("memory(argmem: read)", "ptr %p", reads, true),
+            ("memory(none)", "ptr %p", reads, false),
+            ("readnone", "ptr %p", reads, false),
+            ("memory(write)", "ptr %p", reads, false),
+            ("memory(argmem: read)", "ptr %p", "%x = load i32, ptr @g", false),
+            ("memory(argmem: read)", "ptr %p", "%x = load i32, ptr @c", true),
+            ("memory(none)", "ptr %p", "%s = alloca i32\nstore i32 1, ptr %s", true),
+            ("memory(read)", "ptr %p", "%q = load ptr, ptr %p\n%x = load i32, ptr %q", true),
+            ("memory(argmem: read)", "ptr %p", "%q = load ptr, ptr %p\n%x = load i32, ptr %q", false),
+            // What calls do, and what others may notice, is not looked at.
+            ("memory(none)", "ptr %p", "call void @h(ptr %p)\n%x = load volatile i32, ptr %p", true),
+            ("", "ptr readonly %p", "%q = getelementptr i8, ptr %p, i64 4\nstore i32 1, ptr %q", false),
+            ("", "ptr writeonly %p", reads, false),
+            ("", "ptr writeonly %p, ptr %q", "%x = load i32, ptr %q", true),
+            ("", "ptr readonly %p, ptr %q", "%r = load ptr, ptr %q\nstore i32 1, ptr %r", true),
+            ("", "ptr readonly %p", "call void @h(ptr %p)\n%r = load ptr, ptr @g\nstore i32 1, ptr %r", false),
+            (
+                "",
+                "ptr readonly %p, ptr writeonly %q",
+                "call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 4, i1 false)",
+                false,
+            ),
+        ] {
+            let text = format!(
+                "@g = global ptr null\n@c = constant i32 5\ndeclare void @h(ptr)\n\
+                 define void @f({parameters}) {attributes} {{\n{code}\nret void\n}}\n"
+            );
+            let file = read(text).unwrap();
+            let module = Module::new(&file, &file);
+            let version = Version { module: &module, definition: &file.functions[0] };
+            let body = body::read(&file, version.definition).unwrap();
+            let found = Promises::new(version, &body).accesses_are_allowed();
+            assert_eq!(found, expected, "{attributes} ({parameters}): {code}");
         }
     }
 }

@@ -49,7 +49,7 @@ use behaviour::Behaviour;
 use choice::{Chooser, RefinementSide};
 use machine::Machine;
 use program::Program;
-pub(crate) use program::{Global, global};
+pub(crate) use program::{ABSOLUTE, Global, global};
 use rewright_llvm::module::{Definition, File};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -6,8 +6,8 @@
 
 use super::annotations::essence;
 use super::annotations::table::{AnnotationTarget, Says, says};
-use super::headers::structure;
 use super::modules::Version;
+use super::structure::structure;
 use rewright_llvm::body::lines;
 use rewright_llvm::cursor::Cursor;
 use rewright_llvm::lex::{Kind, Token, tokens};
@@ -17,14 +17,29 @@ use std::collections::VecDeque;
 
 /// Are the bodies of two versions one text?
 pub(super) fn same(before: Version<'_>, after: Version<'_>) -> bool {
-    matches!((written(before), written(after)), (Some(was), Some(is)) if was == is)
+    let (Some(was), Some(is)) = (written(before), written(after)) else { return false };
+    // Which value has a number that the text leaves out depends on the order of the text.
+    let is_one = || before.text() == after.text() && names(before) == names(after);
+    was.text == is.text && (!was.leaves_out && !is.leaves_out || is_one())
+}
+
+/// The names of parameters.
+fn names(version: Version<'_>) -> Vec<&str> {
+    version.definition.parameters.iter().map(|parameter| parameter.name.as_str()).collect()
+}
+
+/// A body in the form that is compared.
+struct Written {
+    text: String,
+    /// It uses a value whose number the text leaves out where the value is made.
+    leaves_out: bool,
 }
 
 /// A line of a body.
 type Line<'a> = &'a [Token];
 
 /// The text of a body in the form that is compared; `None` where it has none.
-fn written(version: Version<'_>) -> Option<String> {
+fn written(version: Version<'_>) -> Option<Written> {
     let text = version.text();
     let tokens = tokens(text);
     if tokens.iter().any(|t| t.kind == Kind::Unknown) {
@@ -32,13 +47,16 @@ fn written(version: Version<'_>) -> Option<String> {
     }
     let lines = lines(text, &tokens);
     let word = |t: &Token| &text[t.start..t.end];
-    let kept: Vec<Line<'_>> =
-        lines.into_iter().filter(|line| line.first().is_some_and(|t| !word(t).starts_with("#dbg_"))).collect();
+    let is_of_debugger = |line: &Line<'_>| {
+        line.first().is_some_and(|t| word(t).starts_with("#dbg_"))
+            || line.iter().any(|t| word(t).starts_with("@llvm.dbg."))
+    };
+    let kept: Vec<Line<'_>> = lines.into_iter().filter(|line| !is_of_debugger(line)).collect();
     let parameters = &version.definition.parameters;
     let entry = format!("%{}", parameters.iter().filter(|p| is_number(&p.name)).count());
     let blocks = Blocks::new(text, &kept, entry);
     let mut writer =
-        Writer { version, text, locals: FxHashMap::default(), defined: FxHashSet::default(), implicit: false };
+        Writer { version, text, locals: FxHashMap::default(), defined: FxHashSet::default(), leaves_out: false };
     writer.define(&blocks)?;
     let mut out = String::new();
     for block in blocks.in_order() {
@@ -47,7 +65,7 @@ fn written(version: Version<'_>) -> Option<String> {
             writer.line(line, &mut out);
         }
     }
-    Some(out)
+    Some(Written { text: out, leaves_out: writer.leaves_out })
 }
 
 /// A block: its label and its lines.
@@ -109,8 +127,8 @@ struct Writer<'a> {
     locals: FxHashMap<String, usize>,
     /// Names that are values and blocks; others are types.
     defined: FxHashSet<String>,
-    /// It uses a value whose number the text leaves out where the value is made.
-    implicit: bool,
+    /// As in [`Written`].
+    leaves_out: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -149,7 +167,9 @@ impl<'a> Writer<'a> {
             let word = self.word(token);
             match token.kind {
                 Kind::Local if self.defined.contains(word) => out.push_str(&format!("%{}", self.number(word))),
-                Kind::Local if is_number(word) => self.implicit = true,
+                Kind::Local if is_number(word) && !self.version.file().named.contains_key(word) => {
+                    self.leaves_out = true
+                }
                 Kind::Local => out.push_str(&self.ty(&line[at..at + 1])),
                 Kind::Hash => {
                     let group = self.version.file().groups.get(word).map_or(&[][..], Vec::as_slice);

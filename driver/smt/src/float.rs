@@ -30,9 +30,9 @@ pub(super) fn arithmetic(s: &mut Script, symbol: &str, args: &[Expr]) -> Option<
     Some(result(s, value, format))
 }
 
-/// The bits of a float, and whether it is a NaN.
+/// The bits of a float that an operation gives, and whether it is a NaN.
 fn result(s: &mut Script, value: Expr, format: Format) -> (Expr, Expr) {
-    (s.bits_of(value, format), is_nan(s, value))
+    (s.bits_of_result(value, format), is_nan(s, value))
 }
 
 /// The smaller or greater one; -0 is below +0, and a NaN on either side gives a NaN.

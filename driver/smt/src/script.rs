@@ -1,6 +1,7 @@
 //! Definitions in SMT-LIB, built bottom up. Equal terms are one definition; truth values are folded.
 
 mod asserted;
+mod makers;
 mod nan;
 mod parts;
 mod ring;
@@ -8,6 +9,8 @@ mod ring;
 use super::address::Address;
 use super::expr::{Expr, Format, Sort};
 pub use asserted::Asserted;
+pub use makers::Maker;
+use makers::Makers;
 pub use nan::Freedom;
 use parts::Low;
 use ring::Ring;
@@ -61,6 +64,9 @@ pub struct Script {
     pub opaque: bool,
     /// Variables that are the bits of a float that is computed.
     computed: FxHashSet<u32>,
+    /// Floats that such bits read as, where it is known who gives them: however a NaN is chosen, that is one term.
+    floats: FxHashMap<Expr, Expr>,
+    makers: Makers,
     /// Sums and products that are equal by the laws of a ring are to be one term.
     pub laws: bool,
     /// Questions of bit vectors alone are to say so: solvers decide some of them sooner, others later.
@@ -121,6 +127,8 @@ impl Script {
             opaque: false,
             says_logic: false,
             computed: FxHashSet::default(),
+            floats: FxHashMap::default(),
+            makers: Makers::default(),
             laws: false,
             ring: Ring::default(),
             hides: false,
@@ -295,7 +303,8 @@ impl Script {
         if args.is_empty() { self.literal(name, sort) } else { self.apply(&name, args, sort) }
     }
 
-    /// Bits that read as this float. A float has one such pattern, unless it is a NaN: then these are any.
+    /// Bits that read as this float. A float has one such pattern, unless it is a NaN: then these are any, and the same for
+    /// whoever asks.
     pub fn bits_of(&mut self, float: Expr, format: Format) -> Expr {
         let key = format!("bits of {}", self.name(float));
         if let Some(known) = self.known.get(&key) {
@@ -313,6 +322,9 @@ impl Script {
     /// Bits, read as a float.
     pub fn float(&mut self, bits: Expr, format: Format) -> Expr {
         self.note_exponent(bits, format);
+        if let Some(float) = self.floats.get(&bits).filter(|float| float.sort == Sort::Float(format)) {
+            return *float;
+        }
         let symbol = format!("(_ to_fp {} {})", format.exponent, format.significand);
         self.apply(&symbol, &[bits], Sort::Float(format))
     }

@@ -6,6 +6,7 @@ use crate::annotations::{essence, has, number, parts};
 use crate::memory_blocks::{BlockOperation, MemoryBlock};
 use crate::metadata::Nodes;
 use crate::modules::Version;
+use crate::promises::Promises;
 use crate::raise::{Accessed, Block as RaisedBlock, BlockOperand, PARTIAL, Source};
 use crate::replay::{Block, Bytes, Cell, Datum, Input, InputAddress, Scalar};
 use crate::replayed::replayed;
@@ -132,6 +133,9 @@ impl<'a> Text<'a> {
         headers::compare(self.version, after.version, Some(&after.imported.body))
             .and_then(|()| headers::of_values(self.version, after.version))
             .map_err(|reason| reason.to_string())?;
+        if !Promises::new(after.version, &after.imported.body).accesses_are_allowed() {
+            return Err("the second version may access memory that it says it does not access".into());
+        }
         if self.imported.payloads.leaves != after.imported.payloads.leaves {
             return Err("versions mention other globals or constants".into());
         }
@@ -151,6 +155,9 @@ impl<'a> Text<'a> {
         let payloads = &self.imported.payloads;
         if payloads.leaves.iter().any(|leaf| leaf.ty != Type::Ptr || !leaf.text.starts_with('@')) {
             return Some("a constant that is no number");
+        }
+        if payloads.leaves.iter().any(|leaf| self.version.module.is_alias(&leaf.text)) {
+            return Some("an alias, which lies where another global does");
         }
         if !payloads.narrowed.is_empty() || !payloads.structures.is_empty() {
             return Some("a call");

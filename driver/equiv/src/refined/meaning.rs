@@ -301,7 +301,9 @@ impl Operation<'_> {
 
     /// What a model says that does not look at the order of its operands: solvers find that hard to see of floats.
     fn in_any_order(&mut self, model: Model, x: Value, y: Value) -> Result<Meaning, NotModelled> {
-        let ordered = self.s.name(x.bits) <= self.s.name(y.bits);
+        let format = Format::of_width(x.bits.width());
+        let [one, other] = [x, y].map(|value| format.map_or(value.bits, |format| self.s.float(value.bits, format)));
+        let ordered = self.s.name(one) <= self.s.name(other);
         let args = if ordered { [x, y] } else { [y, x] };
         Operation { s: &mut *self.s, flags: &[], args: &args, ty: self.ty, is_first: self.is_first }.model(model)
     }

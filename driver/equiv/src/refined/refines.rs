@@ -2,7 +2,7 @@
 
 use super::fits;
 use super::meaning::{Value, format, is_float};
-use super::symexec::{Access, Behaviour, Kind, Memory, Object, apart, within};
+use super::symexec::{Access, AccessKind, Behaviour, Kind, Memory, Object, apart, within};
 use crate::not_modelled::NotModelled;
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Expr, Script, Sort};
@@ -25,10 +25,9 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Resul
     let defined = s.not(undefined);
     let mut same = vec![];
     if let (Some(was), Some(is)) = (&old.returned, &new.returned) {
-        for (was, is) in was.iter().zip(is) {
-            for ((was, is), ty) in was.iter().zip(is).zip(&old.result) {
-                same.push(returned_refines(s, *was, *is, ty));
-            }
+        let lanes: Vec<Lane> = was.iter().flatten().copied().zip(is.iter().flatten().copied()).collect();
+        for (lane, ty) in lanes.iter().zip(old.result.iter().cycle()) {
+            same.push(returned_refines(s, *lane, ty, |s| may_be_another(s, old, *lane, &lanes)));
         }
     }
     let slots: Vec<Expr> = old.slots.iter().chain(&new.slots).copied().collect();
@@ -60,7 +59,30 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Resul
     Ok((s.or(&[old.undefined, same]), uncovered))
 }
 
-fn returned_refines(s: &mut Script, was: Value, is: Value, ty: &Type) -> Expr {
+/// A lane of what both versions return.
+type Lane = (Value, Value);
+
+/// When the first version may choose the NaN in a lane as another one: nothing else that it does tells which one it has
+/// chosen, but lanes that hold the same bits, which then change as this one does.
+fn may_be_another(s: &mut Script, old: &Behaviour, (was, is): Lane, lanes: &[Lane]) -> Expr {
+    let choices = s.choices_of_nan(was.bits);
+    let (alike, others): (Vec<Lane>, Vec<Lane>) = lanes.iter().partition(|(other, _)| other.bits == was.bits);
+    let mut seen = old.terms();
+    seen.extend(others.iter().map(|(other, _)| other.bits));
+    seen.extend(lanes.iter().flat_map(|(other, _)| [Some(other.poison), other.origin]).flatten());
+    if s.see_choices(&seen, &choices) {
+        return Expr::FALSE;
+    }
+    let all: Vec<Expr> = alike.iter().map(|(_, other)| s.equal(other.bits, is.bits)).collect();
+    s.and(&all)
+}
+
+fn returned_refines(
+    s: &mut Script,
+    (was, is): Lane,
+    ty: &Type,
+    may_be_another: impl FnOnce(&mut Script) -> Expr,
+) -> Expr {
     let mut equal = vec![s.equal(was.bits, is.bits)];
     // Of a NaN that is not computed, all bits stay.
     if let (true, Some(format)) = (is_float(ty), format(ty)) {
@@ -74,7 +96,8 @@ fn returned_refines(s: &mut Script, was: Value, is: Value, ty: &Type) -> Expr {
             let signs = [was.bits, is.bits].map(|bits| s.extract(bits, top, top));
             let same = s.equal(signs[0], signs[1]);
             let sign = s.or(&[freedom.sign, same]);
-            equal.push(s.and(&[first, second, freedom.payload, sign]));
+            let other = may_be_another(s);
+            equal.push(s.and(&[first, second, freedom.payload, sign, other]));
         }
     }
     let mut equal = s.or(&equal);
@@ -171,6 +194,7 @@ fn value_refines(s: &mut Script, was_poison: Expr, is_poison: Expr, equal: Expr)
 
 /// When an access lies within those of the first version that are made, too, of the same object, while nothing has been
 /// freed between them, or within an object of its own; for the same condition as the access's own if it always does.
+/// What the second version is not seen to allow itself lies within what the first one does in the same way.
 fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) -> Expr {
     if access.bytes == 0 {
         return access.reached;
@@ -179,7 +203,11 @@ fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) ->
     let start = s.bits(64, 0);
     let mut inside_of = vec![];
     // Its own slots are there, and what is global.
-    for object in new.objects.iter().filter(|object| object.is_slot() || !access.writes) {
+    let is_there = |object: &&Object| match object.kind {
+        Kind::Slot { .. } => true,
+        Kind::Global { constant } => access.kind != AccessKind::Write && (access.allowed || constant),
+    };
+    for object in new.objects.iter().filter(is_there) {
         let one = s.equal(access.origin, object.origin);
         let inside = within(s, object, access.address, access.bytes);
         let there = s.and(&[access.reached, one, inside]);
@@ -204,7 +232,12 @@ fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) ->
 
 /// Does an access show that another one of the same place is allowed, too?
 fn allows(other: &Access, access: &Access) -> bool {
-    (other.writes || !access.writes) && access.promises.iter().all(|promise| other.promises.contains(promise))
+    let in_kind = match access.allowed {
+        true => other.kind == AccessKind::Write || access.kind != AccessKind::Write,
+        // What may be accessed in this way by one pointer may not be by another one to the same place.
+        false => other.kind == access.kind && other.origin == access.origin,
+    };
+    in_kind && access.promises.iter().all(|promise| other.promises.contains(promise))
 }
 
 /// When bytes of an access lie within another one.

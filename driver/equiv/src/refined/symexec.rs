@@ -40,13 +40,13 @@ use crate::not_modelled::NotModelled;
 use crate::replay::Layout;
 use annotated::is_defined;
 pub(super) use annotated::{Keys, MODELLED, allocated, promises};
-pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
+pub(super) use behaviour::{Access, AccessKind, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
 pub(super) use blocks::of_known_length as block;
 pub(super) use calls::is_arithmetic;
 use loose::UndefBits;
 pub(super) use object::{Kind, Object, apart, within};
 pub(super) use objects::last as slots_last;
-use order::order;
+use order::{order, together};
 use past::Past;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
 use rewright_llvm::module::File;
@@ -200,6 +200,7 @@ pub(super) fn behaviour<'a>(
 ) -> Terms<Behaviour> {
     let body = start.body;
     let order = order(&body.blocks)?;
+    s.begin_version(choosing.is_first(), together(&body.blocks, &order));
     let instructions = body.blocks.iter().enumerate().flat_map(|(n, b)| b.instructions.iter().map(move |i| (i, n)));
     let made = instructions.filter_map(|(i, n)| Some((i.result.as_deref()?, (i, n)))).collect();
     let never = s.bits(64, 0);
@@ -334,9 +335,17 @@ impl<'a> SymbolicExecutor<'a> {
                     self.undefined.push(null);
                 }
                 let origin = origin.unwrap_or(address);
-                let (reached, epoch, promises) = (Expr::TRUE, self.epoch, vec![]);
-                let (place, bytes) = (Address::sum(self.s, &[address]), *bytes);
-                self.accesses.push(Access { reached, address, place, origin, bytes, writes: false, epoch, promises });
+                self.accesses.push(Access {
+                    reached: Expr::TRUE,
+                    address,
+                    place: Address::sum(self.s, &[address]),
+                    origin,
+                    bytes: *bytes,
+                    kind: AccessKind::Promised,
+                    allowed: true,
+                    epoch: self.epoch,
+                    promises: vec![],
+                });
             }
         }
     }

@@ -6,8 +6,11 @@ mod calls;
 mod conventions;
 mod lanes;
 mod lockstep;
+mod mentioned;
+mod nans;
 mod objects;
 mod ordered;
+mod promised;
 mod promoted;
 mod shared;
 

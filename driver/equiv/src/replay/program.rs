@@ -10,6 +10,9 @@ use rewright_llvm::module::{Definition, File};
 use rewright_llvm::types::{self, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// That the address of a global is a number of the linker's: it may be null, and nothing need be there.
+pub(crate) const ABSOLUTE: &str = "!absolute_symbol";
+
 /// A global variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Global {
@@ -169,8 +172,10 @@ pub(crate) fn global(text: &str) -> Global {
     let known = !(declared || initial.is_empty() || replaceable && global.constant);
     global.initial = known.then_some(initial);
     while !cursor.is_done() {
-        if cursor.text() == "align" {
-            global.align = cursor.next_text().parse().unwrap_or(0);
+        match cursor.text() {
+            "align" => global.align = cursor.next_text().parse().unwrap_or(0),
+            ABSOLUTE => global.open = Some(format!("a global with `{ABSOLUTE}`")),
+            _ => {}
         }
         cursor.skip();
     }
@@ -186,15 +191,15 @@ mod tests {
     fn what_a_function_reaches() {
         let text = "@a = constant [2 x ptr] [ptr @b, ptr null], align 16 ; two\n@b = external global i32\n\
             @\"c d\" = internal unnamed_addr global { i8, i32 } { i8 1, i32 2 }\n@e = global i8 0\n\
-            @t = thread_local global i8 0\ndefine void @f() {\n  store ptr @a, ptr @\"c d\"\n  call void @g()\n  ret void\n}\n\
-            define void @g() {\n  store i8 1, ptr @t\n  ret void\n}\ndefine void @h() {\n  ret void\n}\n";
+            @t = thread_local global i8 0\n@w = external global i8, !absolute_symbol !0\ndefine void @f() {\n  store ptr @a, ptr @\"c d\"\n  call void @g()\n  ret void\n}\n\
+            define void @g() {\n  store i8 1, ptr @t\n  store i8 1, ptr @w\n  ret void\n}\ndefine void @h() {\n  ret void\n}\n";
         let file = read(text.into()).unwrap();
         let program = Program::new(&file, &file.functions[0], &[]).unwrap();
         assert_eq!(program.functions.keys().copied().collect::<Vec<_>>(), ["@f", "@g"]);
-        assert_eq!(program.globals.keys().copied().collect::<Vec<_>>(), ["@\"c d\"", "@a", "@b", "@t"]);
+        assert_eq!(program.globals.keys().copied().collect::<Vec<_>>(), ["@\"c d\"", "@a", "@b", "@t", "@w"]);
         let a = &program.globals["@a"];
         assert_eq!((a.constant, a.align, a.initial.as_deref()), (true, 16, Some("[ptr @b, ptr null]")));
         assert!(!program.globals["@\"c d\""].visible && program.globals["@b"].initial.is_none());
-        assert!(program.globals["@t"].open.is_some());
+        assert!(program.globals["@t"].open.is_some() && program.globals["@w"].open.is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! What of the bits of a NaN may be otherwise: arithmetic that gives a NaN does not say which one.
 
 use super::{Expr, Script};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// When bits, if they are those of a NaN, may be those of another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +60,53 @@ impl Script {
             known.insert(term, freedom);
         }
         known[&bits]
+    }
+
+    /// The terms that choose which NaN bits are, as far as these are seen to be computed.
+    pub fn choices_of_nan(&self, bits: Expr) -> FxHashSet<Expr> {
+        let (mut found, mut seen, mut todo) = (FxHashSet::default(), FxHashSet::default(), vec![bits]);
+        while let Some(term) = todo.pop() {
+            if !seen.insert(term) {
+                continue;
+            }
+            match self.made(term) {
+                Made::Computed => _ = found.insert(term),
+                Made::Chosen(_, x, y) => todo.extend([x, y]),
+                Made::Negated(x) | Made::Magnitude(x) => todo.push(x),
+                Made::Otherwise => {}
+            }
+        }
+        found
+    }
+
+    /// Does anything that some terms are made of, memories among them, depend on which NaNs are chosen by these?
+    pub fn see_choices(&self, terms: &[Expr], choices: &FxHashSet<Expr>) -> bool {
+        let (mut seen, mut todo) = (FxHashSet::default(), terms.to_vec());
+        while let Some(term) = todo.pop() {
+            if choices.contains(&term) {
+                return true;
+            }
+            if !seen.insert(term) {
+                continue;
+            }
+            // Of another choice it matters which float it is of; if that is a NaN, it is free.
+            if let Some(float) = self.floats.get(&term).filter(|_| self.computed.contains(&term.id)) {
+                todo.push(*float);
+                continue;
+            }
+            let node = &self.nodes[term.id as usize];
+            let of = |id: &u32| Expr { id: *id, sort: self.nodes[*id as usize].sort };
+            todo.extend(node.children.iter().chain(&node.equation).map(of));
+            if let Some((before, address, written)) = self.writes.get(&term.id) {
+                todo.extend(address.terms.iter().copied());
+                todo.extend([*before, written.byte]);
+                todo.extend(written.when.iter().flat_map(|(when, byte)| [*when, *byte]));
+            }
+            if let Some((before, when, time)) = self.given.get(&term.id) {
+                todo.extend([*before, *when, *time]);
+            }
+        }
+        false
     }
 
     fn made(&self, term: Expr) -> Made {

@@ -261,3 +261,19 @@ fn loops_of_our_own_text_in_another_order() {
         assert_ne!(found, "proved", "{shown}");
     }
 }
+
+/// An alias lies where its target does: that the two do not overlap is a condition that never holds.
+#[test]
+fn an_alias_is_no_array_of_its_own() {
+    for (second, expected) in [("global i32 7", Some("@w and @a do not overlap")), ("alias i32, ptr @w", None)] {
+        let function = |last: &str| {
+            format!(
+                "@w = global i32 5\n@a = {second}\n\
+                 define i32 @f() {{\nstore i32 1, ptr @w\nstore i32 2, ptr @a\n{last}\n}}\n"
+            )
+        };
+        let pair = [function("%x = load i32, ptr @w\nret i32 %x"), function("ret i32 1")];
+        let (verdict, precondition, found) = verdict(&pair, "ll");
+        assert_eq!((verdict == "proved", precondition.as_deref()), (expected.is_some(), expected), "{found}");
+    }
+}

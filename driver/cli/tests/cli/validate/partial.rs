@@ -76,14 +76,14 @@ fn a_total_operation_is_not_made_partial() {
     let function = |element: &str, op: &str| {
         let of_element = op.replace("%v", "%t2");
         let body = format!(
-            "  %t1 = getelementptr inbounds {element}, ptr %b, i64 %i\n  %t2 = load {element}, ptr %t1, !noundef !0\n  \
+            "  %t1 = getelementptr inbounds {element}, ptr %b, i64 %i\n  %t2 = load {element}, ptr %t1\n  \
              %t3 = {of_element}\n  %t4 = getelementptr inbounds i32, ptr %a, i64 %i\n  store i32 %t3, ptr %t4\n"
         );
         format!(
             "declare i32 @llvm.abs.i32(i32, i1)\ndeclare i32 @llvm.ctlz.i32(i32, i1)\ndeclare i32 @llvm.cttz.i32(i32, i1)\n\
              declare i32 @llvm.fptosi.sat.i32.f32(float)\ndeclare i32 @llvm.fptoui.sat.i32.f32(float)\n\
              define void @f(ptr noalias noundef %a, ptr noalias noundef %b, i64 noundef %n) {{\nentry:\n  br label %one\n\
-             {}end:\n  ret void\n}}\n!0 = !{{}}\n",
+             {}end:\n  ret void\n}}\n",
             counting("one", "%n", &body, "end")
         )
     };

@@ -292,7 +292,7 @@ impl LoopQuestion {
 fn same_places(s: &mut Script, old: &Behaviour, new: &Behaviour, assumed: &[Expr]) -> Vec<((usize, usize), Expr)> {
     let mut all = vec![];
     for (n, (was, is)) in old.accesses.iter().zip(&new.accesses).enumerate() {
-        if was.address == is.address || (was.bytes, was.writes) != (is.bytes, is.writes) {
+        if was.address == is.address || (was.bytes, was.kind) != (is.bytes, is.kind) {
             continue;
         }
         let same = s.equal(was.address, is.address);

@@ -9,7 +9,7 @@ use super::super::meaning::width;
 use super::super::strides::{Stride, stride};
 use super::annotated::{is_defined, promises};
 use super::bounds::Step;
-use super::{Access, Leaf, Local, Memory, SymbolicExecutor, Terms, Value};
+use super::{Access, AccessKind, Leaf, Local, Memory, SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::{Instruction, MemoryAccess as Said, Operand, Shape};
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Address, Expr, Sort};
@@ -113,7 +113,7 @@ impl<'a> SymbolicExecutor<'a> {
         (pointer, said): (&Operand, &Said),
         ty: &Type,
         at: usize,
-        writes: bool,
+        kind: AccessKind,
     ) -> Terms<Accessed> {
         let (places, bytes) = (places(&self.layout, ty)?, self.layout.store_size(ty)?);
         let align = match said.align {
@@ -121,7 +121,7 @@ impl<'a> SymbolicExecutor<'a> {
             align => align,
         };
         let pointer = self.settled(pointer, at)?;
-        let address = self.accessed(pointer, (bytes, align), at, writes, promises(self.version, i))?;
+        let address = self.accessed(pointer, (bytes, align), at, kind, promises(self.version, i))?;
         let lane = |lane: Place| {
             let (width, bytes) = (width(&lane.ty)?, self.layout.store_size(&lane.ty)?);
             Ok(Lane { address: address.plus(lane.offset), size: 8 * bytes as u32, width, ty: lane.ty })
@@ -137,7 +137,7 @@ impl<'a> SymbolicExecutor<'a> {
         pointer: Value,
         (bytes, align): (u64, u64),
         at: usize,
-        writes: bool,
+        kind: AccessKind,
         promises: Vec<String>,
     ) -> Terms<Address> {
         let origin = pointer.origin.ok_or("an address without an object")?;
@@ -159,7 +159,8 @@ impl<'a> SymbolicExecutor<'a> {
             place: place.clone(),
             origin,
             bytes,
-            writes,
+            kind,
+            allowed: kind == AccessKind::Promised || self.keys.accesses_are_allowed(),
             epoch: self.epoch,
             promises,
         };
@@ -179,7 +180,7 @@ impl<'a> SymbolicExecutor<'a> {
 
     pub(super) fn load(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
         let Shape::Load(from, said) = &i.shape else { return Ok(()) };
-        let Accessed { lanes, .. } = self.access(i, (from, said), &i.ty, at, false)?;
+        let Accessed { lanes, .. } = self.access(i, (from, said), &i.ty, at, AccessKind::Read)?;
         let leaves = lanes.iter().map(|lane| self.loaded(i, lane, at)).collect::<Terms<_>>()?;
         self.undefined_matters |= !is_defined(i);
         self.define(i, Local::of(leaves));
@@ -241,7 +242,7 @@ impl<'a> SymbolicExecutor<'a> {
 
     pub(super) fn store(&mut self, i: &Instruction, at: usize) -> Terms<()> {
         let Shape::Store(value, to, said) = &i.shape else { return Ok(()) };
-        let Accessed { lanes, padding } = self.access(i, (to, said), &value.ty, at, true)?;
+        let Accessed { lanes, padding } = self.access(i, (to, said), &value.ty, at, AccessKind::Write)?;
         let here = self.reached[at];
         if lanes.iter().any(|lane| lane.ty == Type::Ptr) {
             self.assumed.insert("pointers in memory");

@@ -3,6 +3,7 @@
 use super::super::super::annotations::table::{AnnotationTarget, Says, says};
 use super::super::super::annotations::{essence, has, implied, numbers, parts};
 use super::super::super::modules::Version;
+use super::super::super::promises::Promises;
 use super::super::facts;
 use super::{SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Shape};
@@ -46,6 +47,8 @@ pub(in super::super) struct Keys {
     indirect: bool,
     /// The second version has stack slots, of which `tail` promises something.
     slots: bool,
+    /// All accesses of the second version are seen to be ones that it allows itself.
+    allowed: bool,
 }
 
 /// Attributes of values where they are passed or given: a value that breaks one is poison, or undefined.
@@ -84,7 +87,14 @@ impl Keys {
         };
         let calls = bodies.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.instructions);
         let indirect = calls.into_iter().any(|i| matches!(i.shape, Shape::Call { callee: None, .. }));
-        Keys { nounwind, new: second.into_iter().map(new).collect(), lifetimes, indirect, slots: has_slots(&bodies[1]) }
+        Keys {
+            nounwind,
+            new: second.into_iter().map(new).collect(),
+            lifetimes,
+            indirect,
+            slots: has_slots(&bodies[1]),
+            allowed: Promises::new(versions[1], &bodies[1]).accesses_are_allowed(),
+        }
     }
 
     /// Are calls told apart by the address that is called?
@@ -96,6 +106,11 @@ impl Keys {
     pub(super) fn count_values(&self, callee: &str) -> bool {
         // A call by a pointer may be one of a function that other calls say something of.
         self.indirect || self.new.get(callee).is_some_and(|said| !said.is_empty())
+    }
+
+    /// Are all accesses of the second version seen to be ones that the function and its parameters allow there?
+    pub(super) fn accesses_are_allowed(&self) -> bool {
+        self.allowed
     }
 
     pub(super) fn has_lifetimes(&self) -> bool {

@@ -1,7 +1,7 @@
 //! `llvm.assume`: a condition, and in bundles what is said of values: `[ "align"(ptr %p, i64 8) ]`.
 
 use super::super::facts;
-use super::{SymbolicExecutor, Terms, Value};
+use super::{AccessKind, SymbolicExecutor, Terms, Value};
 use crate::literals;
 use rewright_llvm::body::{Instruction, Operand};
 use rewright_llvm::types::Type;
@@ -62,7 +62,7 @@ impl SymbolicExecutor<'_> {
             }
             ("dereferenceable", 2) if of.ty == Type::Ptr && number(1).is_some() => {
                 let pointer = self.settled(of, at)?;
-                self.accessed(pointer, (number(1).unwrap_or(0), 1), at, false, vec![])?;
+                self.accessed(pointer, (number(1).unwrap_or(0), 1), at, AccessKind::Promised, vec![])?;
                 Ok(true)
             }
             _ => Ok(false),

@@ -22,6 +22,15 @@ pub(in super::super) struct Memory {
     pub(in super::super) origins: Expr,
 }
 
+/// What is done to memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum AccessKind {
+    Read,
+    Write,
+    /// It is only said to be there.
+    Promised,
+}
+
 /// An access to memory.
 pub(in super::super) struct Access {
     pub(in super::super) reached: Expr,
@@ -31,7 +40,9 @@ pub(in super::super) struct Access {
     /// The object that the pointer belongs to.
     pub(in super::super) origin: Expr,
     pub(in super::super) bytes: u64,
-    pub(in super::super) writes: bool,
+    pub(in super::super) kind: AccessKind,
+    /// It is seen to be one that the function and its parameters allow.
+    pub(in super::super) allowed: bool,
     /// The calls that may have freed memory before it.
     pub(in super::super) epoch: Expr,
     /// What its metadata promise.
@@ -75,6 +86,23 @@ pub(in super::super) struct Behaviour {
     pub(in super::super) chosen: Vec<Chosen>,
     /// What is computed with choices of its own.
     pub(in super::super) contexts: Vec<String>,
+}
+
+impl Behaviour {
+    /// All that others may see of it, and what it depends on, but for what it returns.
+    pub(in super::super) fn terms(&self) -> Vec<Expr> {
+        let of_memory = |memory: &[Memory; 2]| {
+            memory.iter().flat_map(|memory| [memory.bits, memory.poison_memory, memory.origins]).collect::<Vec<_>>()
+        };
+        let mut all = vec![self.undefined, self.returns, self.trace, self.facts];
+        all.extend(of_memory(&self.memory));
+        for event in &self.events {
+            all.extend([event.reached, event.trace, event.before]);
+            all.extend(of_memory(&event.memory));
+        }
+        all.extend(self.accesses.iter().flat_map(|access| [access.reached, access.address, access.origin]));
+        all
+    }
 }
 
 /// What is there before.

@@ -2,7 +2,7 @@
 
 use super::super::super::annotations::number;
 use super::super::super::memory_blocks::{BlockOperation, MemoryBlock};
-use super::{Memory, SymbolicExecutor, Terms, Value};
+use super::{AccessKind, Memory, SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::Instruction;
 use rewright_smt::{self as smt, Address, Expr, Sort};
 use rewright_typeprop::model::MemoryAccess;
@@ -31,7 +31,7 @@ impl SymbolicExecutor<'_> {
         let to = self.settled(block.to, at)?;
         let copied = match block.operation {
             BlockOperation::Set => {
-                let place = self.accessed(to, (bytes, align(0)), at, true, vec![])?;
+                let place = self.accessed(to, (bytes, align(0)), at, AccessKind::Write, vec![])?;
                 let value = self.samples(block.from, "stored")?;
                 let (all, none) = (self.s.bits(8, u128::MAX), self.s.bits(8, 0));
                 let byte = |this: &mut Self, value: &Value| [value.bits, this.s.choose(value.poison, all, none), none];
@@ -42,8 +42,8 @@ impl SymbolicExecutor<'_> {
             }
             BlockOperation::Copy | BlockOperation::Move => {
                 let from = self.settled(block.from, at)?;
-                let source = self.accessed(from, (bytes, align(1)), at, false, vec![])?;
-                let place = self.accessed(to, (bytes, align(0)), at, true, vec![])?;
+                let source = self.accessed(from, (bytes, align(1)), at, AccessKind::Read, vec![])?;
+                let place = self.accessed(to, (bytes, align(0)), at, AccessKind::Write, vec![])?;
                 if block.operation == BlockOperation::Copy && !self.choosing.is_first() {
                     self.overlaps(from, to, bytes, at);
                 }

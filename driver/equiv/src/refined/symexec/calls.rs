@@ -12,7 +12,7 @@ use super::super::super::annotations::{has, number};
 use super::super::facts;
 use super::super::meaning::width;
 use super::annotated::Said;
-use super::{Event, Leaf, Local, Memory, SymbolicExecutor, Terms, Value, blocks};
+use super::{AccessKind, Event, Leaf, Local, Memory, SymbolicExecutor, Terms, Value, blocks};
 use rewright_cfg_skeleton::ir::OpaqueEffects;
 use rewright_llvm::body::{Instruction, Operand, Shape, Template};
 use rewright_llvm::effects;
@@ -229,7 +229,7 @@ impl<'a> SymbolicExecutor<'a> {
             let bad = self.s.or(&[pointer.poison, broken]);
             self.undefined(at, if defined { bad } else { pointer.poison });
             if let (Some(bytes), true) = (readable, pointer.origin.is_some()) {
-                self.accessed(pointer, (bytes, 1), at, false, vec![])?;
+                self.accessed(pointer, (bytes, 1), at, AccessKind::Promised, vec![])?;
             }
         }
         Ok(())

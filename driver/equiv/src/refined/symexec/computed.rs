@@ -5,7 +5,7 @@ use super::super::meaning::Operation;
 use super::{SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
-use rewright_smt::Expr;
+use rewright_smt::{Expr, Maker};
 
 /// What an instruction gives.
 pub(super) struct Computed {
@@ -117,8 +117,11 @@ impl<'a> SymbolicExecutor<'a> {
             let args: Vec<Value> = args.iter().map(own).collect::<Option<_>>().ok_or("lanes that are not there")?;
             let from = sources.get(n).or(sources.first()).unwrap_or(ty);
             let is_first = self.choosing.is_first();
+            self.s.made_by(self.maker(i, n));
             let operation = Operation { s: self.s, flags: &i.flags, args: &args, ty, is_first };
-            let mut meaning = one(operation, from)?;
+            let meaning = one(operation, from);
+            self.s.made_by(None);
+            let mut meaning = meaning?;
             if *ty == Type::Ptr {
                 meaning.value.origin = Some(self.origin(i, &args)?);
             }
@@ -127,6 +130,13 @@ impl<'a> SymbolicExecutor<'a> {
             open |= meaning.open;
         }
         Ok(Computed { lanes, undefined: self.s.or(&undefined), open })
+    }
+
+    /// Who gives a lane of what an instruction computes.
+    fn maker(&self, i: &Instruction, lane: usize) -> Option<Maker> {
+        let name = i.result.as_deref()?;
+        let (_, block) = self.made.get(name)?;
+        Some(Maker { name: format!("{name}, lane {lane}"), block: *block })
     }
 
     /// Where control may come from, and when.

@@ -10,7 +10,7 @@
 
 use super::super::lanes::places;
 use super::object::{Kind, Object, apart, within};
-use super::{Access, SymbolicExecutor, Terms, Value, blocks};
+use super::{Access, AccessKind, SymbolicExecutor, Terms, Value, blocks};
 use rewright_llvm::body::{Block, Instruction, Shape, Slot};
 use rewright_llvm::captures::{captured, holes};
 use rewright_llvm::types::Type;
@@ -136,7 +136,7 @@ impl<'a> SymbolicExecutor<'a> {
                     let other = self.s.not(own);
                     bad.push(self.s.and(&[other, common]));
                 }
-                Kind::Global { constant: true } if access.writes => bad.push(common),
+                Kind::Global { constant: true } if access.kind == AccessKind::Write => bad.push(common),
                 Kind::Global { .. } => {}
             }
         }

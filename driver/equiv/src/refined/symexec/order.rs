@@ -29,3 +29,21 @@ pub(super) fn order(blocks: &[Block]) -> Terms<Vec<usize>> {
     done.reverse();
     Ok(done)
 }
+
+/// Blocks that one run may execute both, by number: one of them leads to the other.
+pub(super) fn together(blocks: &[Block], order: &[usize]) -> Vec<Vec<bool>> {
+    let mut leads_to = vec![vec![false; blocks.len()]; blocks.len()];
+    for at in order.iter().rev() {
+        let targets: Vec<&String> = blocks[*at].targets();
+        let next = (0..blocks.len()).filter(|next| targets.contains(&&blocks[*next].label));
+        let mut all = vec![false; blocks.len()];
+        all[*at] = true;
+        for next in next {
+            for (reached, further) in all.iter_mut().zip(&leads_to[next]) {
+                *reached |= further;
+            }
+        }
+        leads_to[*at] = all;
+    }
+    leads_to
+}
