@@ -27,9 +27,9 @@ fn what_is_within_an_object_may_have_wrapped_around() {
     let function = |product: &str, bodies: [&str; 2]| {
         format!(
             "define void @f(ptr noalias noundef %a, i64 noundef %n, i8 noundef %x) {{\nentry:\n  %g = icmp sge i64 %n, 4\n  \
-             %m = {product} i64 %n, 4\n  br i1 %g, label %one, label %end\n{}{}end:\n  ret void\n}}\n",
-            counting("one", "7", bodies[0], "two"),
-            counting("two", "7", bodies[1], "end")
+             %m = {product} i64 %n, 4\n  br i1 %g, label %near, label %end\n{}{}end:\n  ret void\n}}\n",
+            counting("near", "7", bodies[0], "far"),
+            counting("far", "7", bodies[1], "end")
         )
     };
     let versions = |product: &str| [function(product, [first, second]), function(product, [second, first])];
