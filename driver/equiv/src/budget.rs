@@ -19,7 +19,7 @@ const PER_SECOND: u64 = 300_000;
 const STEPS_PER_TERM: u64 = 4;
 
 /// One that counts its steps has so many times the time that they should take.
-const SLACK: u64 = 6;
+const SLACK: u64 = 3;
 
 /// A budget that is spent, with the steps that it had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -220,6 +220,11 @@ impl Solver {
                     self.exchange(&format!("(get-info :reason-unknown)\n(echo \"{END}\")\n"), self.config.timeout);
                 let reason = lines.unwrap_or_default().join(" ");
                 let reason = reason.split('"').nth(1).unwrap_or("no reason given").trim().to_string();
+                if reason.contains("timeout") {
+                    // Its steps say little of what it has taken.
+                    self.spent.steps = None;
+                    self.timed = true;
+                }
                 let limit = ["canceled", "timeout", "max. resource limit exceeded"].iter().any(|r| reason.contains(r));
                 Ok(Answer::Unknown(if limit { Unanswered::Exhausted } else { Unanswered::Because(reason) }))
             }
@@ -251,7 +256,7 @@ impl Solver {
     fn exchange(&mut self, text: &str, most: Duration) -> Result<Vec<String>, Failure> {
         self.process.text.send(text.to_string()).map_err(|_| Failure::Gone)?;
         // Its own limits come first; this is for a solver that does not look at them.
-        let mut patience = Patience::new(self.process.child.id(), most.saturating_mul(2));
+        let mut patience = Patience::new(self.process.child.id(), most.saturating_add(most.min(BEHIND)));
         let mut lines = vec![];
         loop {
             match self.process.lines.recv_timeout(SLICE) {
@@ -271,6 +276,9 @@ impl Solver {
         }
     }
 }
+
+/// A solver is ended at most so much later than it should have ended by itself.
+const BEHIND: Duration = Duration::from_secs(10);
 
 /// An answer of more lines is none.
 const MOST_LINES: usize = 1 << 20;
