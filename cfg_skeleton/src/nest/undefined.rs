@@ -3,7 +3,7 @@
 //! To branch on one is undefined behaviour, to select by it is not.
 
 use super::value::{BRANCH, Operation, Pool, Value, ValueId, may_be_poison};
-use super::{Affine, ArrayId, ArrayKind, For, If, Item, LoadId, Nest, Var};
+use super::{Affine, Array, ArrayId, ArrayKind, For, If, Item, LoadId, Nest, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Which values of a nest with branches may be undefined.
@@ -24,6 +24,8 @@ impl Undefined {
     pub fn of(nest: &Nest, pool: &Pool) -> Self {
         let mut found = Undefined::default();
         found.collect(&nest.items);
+        let extents = nest.arrays.iter().flat_map(|array| array.shape.iter().flatten().cloned()).collect::<Vec<_>>();
+        found.has_branches |= found.is_data(&extents);
         if !found.has_branches {
             return found;
         }
@@ -99,22 +101,23 @@ impl Undefined {
     }
 }
 
-/// Says before each loop whose bounds are data that may be undefined that it is undefined where these are.
+/// Says before each loop whose bounds are data that may be undefined, and before each allocation with such extents, that it is
+/// undefined where these are.
 pub fn guard_loops(nest: &mut Nest, pool: &mut Pool) {
     let undefined = Undefined::of(nest, pool);
     if !undefined.has_branches {
         return;
     }
     let items = std::mem::take(&mut nest.items);
-    nest.items = guarded(items, &undefined, pool, &mut FxHashSet::default());
+    nest.items = guarded(items, (&undefined, &nest.arrays), pool, &mut FxHashSet::default());
 }
 
 /// `known` are variables of which that has been said.
-fn guarded(items: Vec<Item>, undefined: &Undefined, pool: &mut Pool, known: &mut FxHashSet<Var>) -> Vec<Item> {
+fn guarded(items: Vec<Item>, of: (&Undefined, &[Array]), pool: &mut Pool, known: &mut FxHashSet<Var>) -> Vec<Item> {
     let mut result = Vec::with_capacity(items.len());
     for item in items {
-        result.extend(guards(&item, undefined, pool, known));
-        let mut inner = |items: Vec<Item>| guarded(items, undefined, pool, &mut known.clone());
+        result.extend(guards(&item, of, pool, known));
+        let mut inner = |items: Vec<Item>| guarded(items, of, pool, &mut known.clone());
         result.push(match item {
             Item::For(x) => Item::For(For { body: inner(x.body), ..x }),
             Item::If(x) => {
@@ -127,16 +130,25 @@ fn guarded(items: Vec<Item>, undefined: &Undefined, pool: &mut Pool, known: &mut
     result
 }
 
-fn guards(item: &Item, undefined: &Undefined, pool: &mut Pool, known: &mut FxHashSet<Var>) -> Vec<Item> {
-    let Item::For(x) = item else { return vec![] };
-    let vars = x.lower.iter().chain(&x.upper).flat_map(Affine::vars);
-    let mut vars: Vec<(Var, ValueId)> = vars.filter_map(|var| Some((var, *undefined.binds.get(&var)?))).collect();
+fn guards(
+    item: &Item,
+    (undefined, arrays): (&Undefined, &[Array]),
+    pool: &mut Pool,
+    known: &mut FxHashSet<Var>,
+) -> Vec<Item> {
+    let vars: Vec<Var> = match item {
+        Item::For(x) => x.lower.iter().chain(&x.upper).flat_map(Affine::vars).collect(),
+        Item::Alloc(array, _) => arrays[array.0 as usize].shape.iter().flatten().flat_map(Affine::vars).collect(),
+        _ => return vec![],
+    };
+    let of_var = |var: Var| Some((var, *undefined.binds.get(&var)?));
+    let mut vars: Vec<(Var, ValueId)> = vars.into_iter().filter_map(of_var).collect();
     vars.sort_unstable();
     vars.retain(|(var, value)| !known.contains(var) && undefined.may_be(pool, *value) && known.insert(*var));
     let guard = |(_, value)| {
         let (name, ty) = (BRANCH.to_string(), "index".to_string());
         let op = Operation { name, flags: vec![], from: ty.clone(), ty, operands: vec![value] };
-        Item::Trap(pool.add(Value::Op(op)), x.line)
+        Item::Trap(pool.add(Value::Op(op)), item.line())
     };
     vars.into_iter().map(guard).collect()
 }

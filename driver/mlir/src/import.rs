@@ -316,6 +316,9 @@ impl Importer<'_> {
         if ["affine.min", "affine.max"].contains(&op.name.as_str()) {
             checked.extend(results.iter().cloned());
         }
+        if self.loses_poison(&operands, &results) {
+            return Err(op.unsupported("an index that may be poison is gone from what its map gives"));
+        }
         self.check(&checked, op.line, items);
         Ok(results)
     }

@@ -123,7 +123,21 @@ fn files(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOr
     let new = |f: &&Function| before.functions.iter().all(|other| other.name != f.name);
     functions.extend(after.functions.iter().filter(new).map(|f| Compared::from(&f.name, Evidence::only(Side::Second))));
     depend_on_callees(&mut functions);
+    functions.extend(other_globals(&before, &after));
     NestReport::new(functions.into_iter().map(|f| f.verdict).collect())
+}
+
+/// Arrays of a module that others see, and that are not the same in both.
+fn other_globals(before: &Module, after: &Module) -> Vec<Compared> {
+    let find = |module: &Module, name: &String| module.globals.iter().find(|(n, _)| n == name).map(|(_, g)| g.clone());
+    let mut names: Vec<&String> = before.globals.iter().chain(&after.globals).map(|(name, _)| name).collect();
+    names.sort();
+    names.dedup();
+    let differs = |name: &&String| {
+        let [was, is] = [before, after].map(|module| find(module, name));
+        was != is && [was, is].iter().flatten().any(|global| !global.is_private)
+    };
+    names.into_iter().filter(differs).map(|name| Compared::unknown(name, "its definition is another one")).collect()
 }
 
 /// Whether the module has several functions, one of which may see the bits of a NaN.
@@ -204,6 +218,9 @@ fn both((before, m): (&Module, usize), (after, n): (&Module, usize)) -> Result<P
     let defined: Vec<&str> = before.functions.iter().chain(&after.functions).map(|f| f.name.as_str()).collect();
     let left = import(&before.functions[m], &defined, (&mut pool, &mut names));
     let right = import(&after.functions[n], &defined, (&mut pool, &mut names));
+    if before.data_layout != after.data_layout {
+        return Err("the data layouts of the modules differ".into());
+    }
     if let Some(difference) = before.functions[m].interface.differs_in(&after.functions[n].interface) {
         return Err(difference);
     }

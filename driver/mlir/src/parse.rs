@@ -7,12 +7,13 @@ mod aliases;
 mod cursor;
 mod generic;
 mod interface;
+mod module;
 mod parallel;
 mod pretty;
 mod views;
 
-use crate::lex::{Kind, Token, tokens};
-use crate::syntax::{Declared, Function, Interface, Module, Op, Region, Unsupported};
+use crate::lex::{Kind, Token};
+use crate::syntax::{Interface, Module, Op, Region, Unsupported};
 use cursor::Cursor;
 
 type Parsed<T> = Result<T, Unsupported>;
@@ -23,51 +24,16 @@ const MAX_DEPTH: usize = 200;
 /// Reads a file.
 pub(crate) fn parse(source: &str) -> Module {
     let lines = source.lines().map(String::from).collect();
-    let (functions, declared) = match aliases::expanded(source) {
-        Ok(text) => functions(&text),
+    let mut module = match aliases::expanded(source) {
+        Ok(text) => module::read(&text),
         Err(reason) => {
-            let (mut functions, declared) = functions(source);
-            functions.iter_mut().for_each(|function| function.body = Err(reason.clone()));
-            (functions, declared)
+            let mut module = module::read(source);
+            module.functions.iter_mut().for_each(|function| function.body = Err(reason.clone()));
+            module
         }
     };
-    Module { functions, declared, lines }
-}
-
-/// The functions of a file, and those of which it has no body.
-fn functions(source: &str) -> (Vec<Function>, Vec<Declared>) {
-    let tokens = without_locations(tokens(source));
-    let mut cursor = Cursor::new(source, &tokens);
-    let (mut functions, mut declared) = (vec![], vec![]);
-    while cursor.peek().kind != Kind::End {
-        let token = cursor.peek();
-        match (token.kind, token.text) {
-            (Kind::Word, "func.func") | (Kind::Text, "\"func.func\"") => {
-                let start = cursor.position();
-                match function(&mut cursor) {
-                    Ok((name, interface, Some(region))) => {
-                        functions.push(Function { name, line: token.line, interface, body: Ok(region) });
-                    }
-                    Ok((name, interface, None)) => declared.push((name, interface)),
-                    Err((name, reason)) => {
-                        let interface = Interface::default();
-                        functions.push(Function { name, line: token.line, interface, body: Err(reason) });
-                        cursor.go_to(start);
-                        cursor.skip_function();
-                    }
-                }
-            }
-            (Kind::Word | Kind::Text, _) if token.name().ends_with(".func") => {
-                let (what, line) = (format!("functions of `{}` are not known", token.name()), token.line);
-                let name = cursor.symbol_ahead();
-                cursor.skip_function();
-                let (interface, body) = (Interface::default(), Err(Unsupported { line, what }));
-                functions.push(Function { name, line, interface, body });
-            }
-            _ => cursor.skip(1),
-        }
-    }
-    (functions, declared)
+    module.lines = lines;
+    module
 }
 
 /// Without `loc(..)`, which may stand behind operations and arguments; those that are the value of an attribute stay.
@@ -99,12 +65,14 @@ fn function(cursor: &mut Cursor<'_>) -> Result<(String, Interface, Option<Region
         return generic_function(cursor);
     }
     cursor.skip(1);
+    let is_private = cursor.peek().text == "private";
     while cursor.peek().kind == Kind::Word {
         cursor.skip(1);
     }
     let name = cursor.next().name();
     let rest = |cursor: &mut Cursor<'_>| {
-        let (arguments, interface) = interface::pretty(cursor)?;
+        let (arguments, mut interface) = interface::pretty(cursor)?;
+        interface.is_private = is_private;
         if cursor.peek().text != "{" {
             return Ok((interface, None));
         }

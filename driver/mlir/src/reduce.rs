@@ -155,7 +155,7 @@ fn plain(combine: &Region) -> Option<String> {
 fn neutral_element(name: &str, ty: &str) -> Option<String> {
     let width: u32 = match ty {
         "index" => 64,
-        _ => ty.strip_prefix(['i', 'f'])?.parse().ok()?,
+        _ => ty.strip_prefix(['i', 'f'])?.parse().ok().filter(|width| (1..=64).contains(width))?,
     };
     if ty.starts_with('f') {
         let digits = width as usize / 4;
@@ -168,7 +168,7 @@ fn neutral_element(name: &str, ty: &str) -> Option<String> {
             None => return None,
         });
     }
-    let most = (1i128 << (width.clamp(1, 64) - 1)) - 1;
+    let most = (1i128 << (width - 1)) - 1;
     Some(match name {
         "least" => (-most - 1).to_string(),
         "most" => most.to_string(),

@@ -77,6 +77,8 @@ pub(crate) struct Interface {
     pub(crate) arguments: Vec<String>,
     /// Types of results.
     pub(crate) results: Vec<String>,
+    /// Whether nobody outside of the module sees it.
+    pub(crate) is_private: bool,
     /// Of what, names and texts.
     attributes: Vec<(String, String, String)>,
 }
@@ -98,6 +100,11 @@ const PROMISES: [&str; 12] = [
 ];
 
 impl Interface {
+    /// Of a function without arguments, results and attributes.
+    pub(crate) fn new(is_private: bool) -> Interface {
+        Interface { is_private, ..Interface::default() }
+    }
+
     /// Adds attributes of an argument, a result or the function.
     pub(crate) fn add(&mut self, place: &str, attributes: impl IntoIterator<Item = (String, String)>) {
         self.attributes.extend(attributes.into_iter().map(|(name, text)| (place.to_string(), name, text)));
@@ -108,6 +115,9 @@ impl Interface {
     pub(crate) fn differs_in(&self, second: &Interface) -> Option<String> {
         if self.arguments != second.arguments || self.results != second.results {
             return Some("the types of arguments or results differ".into());
+        }
+        if second.is_private && !self.is_private {
+            return Some("only the second version is private: nobody else can call it".into());
         }
         let missing = |has: &Interface, lacks: &Interface, may_lack: &[&str]| {
             let is_compared = |name: &str| name.starts_with("llvm.") || name == "passthrough";
@@ -125,11 +135,24 @@ impl Interface {
 /// A function without a body: its name, and what others see of it.
 pub(crate) type Declared = (String, Interface);
 
+/// An array of a module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Global {
+    /// Whether nobody outside of the module sees it.
+    pub(crate) is_private: bool,
+    /// Its type, its contents and its attributes, as texts.
+    pub(crate) definition: String,
+}
+
 /// A file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Module {
     pub(crate) functions: Vec<Function>,
     pub(crate) declared: Vec<Declared>,
+    /// Arrays of the module: names, and all else that is said of them.
+    pub(crate) globals: Vec<(String, Global)>,
+    /// What is said of the sizes of types.
+    pub(crate) data_layout: String,
     /// The file's lines.
     pub(crate) lines: Vec<String>,
 }

@@ -160,3 +160,49 @@ fn layouts_of_arrays_that_are_made_here_are_heeded() {
         assert_eq!(verdict(&function(layout, "%v"), &function(layout, "%y")), Kind::Unknown, "{layout}");
     }
 }
+
+/// A call means a function of its own module.
+#[test]
+fn functions_of_inner_modules_are_others() {
+    let function = |name: &str| format!("func.func @{name}(%x: i32) -> i32 {{\nreturn %x : i32\n}}\n");
+    let module = |name: &str, inside: &str| format!("module @{name} attributes {{a = {{b}}}} {{\n{inside}}}\n");
+    let proved = |before: &str, after: &str| validate(before, after, &Options::default()).counts.proved;
+    let (f, g) = (function("f"), function("g"));
+    let other = f.replace("%x", "%y");
+    assert_eq!(proved(&f, &module("m", &other)), 1);
+    assert_eq!(proved(&module("m", &f), &module("n", &other)), 1);
+    let generic = format!("\"builtin.module\"() <{{sym_name = \"m\"}}> ({{\n{other}}}) {{a = {{b}}}} : () -> ()\n");
+    assert_eq!(proved(&f, &generic), 1);
+    // Of a module within the file, which is another one, nothing is said.
+    let two = |f: &str, g: &str| format!("{}{}", module("x", f), module("y", g));
+    assert_eq!(proved(&two(&f, &g), &two(&g, &f)), 0);
+    assert_eq!(proved(&format!("{f}{g}"), &format!("{g}{}", module("x", &f))), 1);
+    let calling = "func.func @f(%x: i32) -> i32 {\n%0 = call @g(%x) : (i32) -> i32\nreturn %0 : i32\n}\n";
+    let inner = two(&format!("{calling}{g}"), "");
+    let outer = two(&format!("{calling}func.func private @g(i32) -> i32\n"), &g);
+    assert_eq!(proved(&inner, &outer), 0);
+}
+
+/// What others see of a module is the same.
+#[test]
+fn globals_layouts_and_visibility_are_compared() {
+    let f = "func.func @f(%x: i32) -> i32 {\nreturn %x : i32\n}\n";
+    let global = |visibility: &str, number: u32| {
+        format!("memref.global {visibility} @g : memref<2xi32> = dense<{number}> {{alignment = 8 : i64}}\n{f}")
+    };
+    let unknown = |before: &str, after: &str| validate(before, after, &Options::default()).counts.unknown;
+    let private = "\"private\" constant";
+    assert_eq!(unknown(&global("", 1), &global("", 1).replace("%x", "%y")), 0);
+    assert_eq!(unknown(&global("", 1), &global("", 2)), 1);
+    assert_eq!(unknown(&global(private, 1), &global("", 1)), 1);
+    assert_eq!(unknown(&global(private, 1), &global(private, 2)), 0);
+    assert_eq!(unknown(f, &global("", 1)), 1);
+    let generic = "\"memref.global\"() <{initial_value = dense<1> : tensor<2xi32>, sym_name = \"g\", type = memref<2xi32>}> : () -> ()\n";
+    assert_eq!(unknown(&global("", 1), &format!("{generic}{f}")), 0);
+    let private = f.replace("@f", "private @f");
+    assert!(!is_proved(f, &private) && is_proved(&private, f));
+    let layout = |bits: u32| {
+        format!("module attributes {{dlti.dl_spec = #dlti.dl_spec<#dlti.dl_entry<index, {bits}>>}} {{\n{f}}}\n")
+    };
+    assert!(is_proved(&layout(32), &layout(32).replace("%x", "%y")) && !is_proved(&layout(64), &layout(32)));
+}

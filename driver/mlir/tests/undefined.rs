@@ -179,3 +179,33 @@ fn divisions_in_own_text_are_undefined_in_mlir() {
         assert!(text.text.contains("band{i8}"), "{}", text.text);
     }
 }
+
+/// What cancels is poison all the same.
+#[test]
+fn indices_that_may_be_poison_do_not_cancel() {
+    let function = |body: &str| {
+        format!(
+            "func.func @f(%s: i32, %t: i32, %n: index, %m: memref<8xf32>, %x: f32) -> index {{\n%z = arith.constant 0 : index\n\
+             %o = arith.constant 1 : index\n%v = arith.addi %s, %t overflow<nsw> : i32\n%i = arith.index_cast %v : i32 to index\n\
+             {body}\nreturn %r : index\n}}"
+        )
+    };
+    let plain = function("%r = arith.addi %z, %z : index");
+    for poison in [
+        "%r = arith.subi %i, %i : index",
+        "%r = arith.muli %i, %z : index",
+        "%r = affine.apply affine_map<(d0) -> (d0 mod 1)>(%i)",
+        "%r = affine.apply affine_map<(d0) -> ((d0 * 2) mod 2)>(%i)",
+        "%r = arith.remsi %i, %o : index",
+        "%c = arith.cmpi slt, %i, %z : index\n%r = arith.select %c, %z, %z : index",
+        "%r = arith.addi %z, %z : index\n%c = arith.cmpi slt, %i, %i : index\nscf.if %c {\n\
+         memref.store %x, %m[%z] : memref<8xf32>\n}",
+        "%r = arith.addi %z, %z : index\n%a = memref.alloc(%i) : memref<?xf32>",
+    ] {
+        assert!(!is_proved(&plain, &function(poison)), "{poison}");
+    }
+    let same = function("%r = arith.addi %i, %n : index");
+    assert!(is_proved(&same, &same.replace("arith.addi %i, %n", "arith.addi %n, %i")));
+    let defined = function("%r = arith.subi %n, %n : index");
+    assert!(is_proved(&plain, &defined) && is_proved(&defined, &plain));
+}

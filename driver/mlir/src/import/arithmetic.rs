@@ -30,7 +30,7 @@ impl Importer<'_> {
         if let Some(branch) = self.branching(op)? {
             return self.scf_if(&branch, items);
         }
-        let choice = self.choice(op);
+        let choice = self.choice(op).filter(|choice| !self.hides_poison(op, choice));
         if let Some(Choice::One(value)) = choice {
             return self.define_index(op, Some(value));
         }
@@ -102,6 +102,9 @@ impl Importer<'_> {
         };
         if result.is_broken() || result.terms().any(|(_, c)| c.abs() >= LARGEST) {
             return Err(op.unsupported("numbers are too large, or the expression is"));
+        }
+        if self.loses_poison([&a, &b], [&result]) {
+            return Ok(None);
         }
         if !flags.is_empty() {
             self.check(std::slice::from_ref(&result), op.line, items);

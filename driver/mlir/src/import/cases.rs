@@ -3,7 +3,7 @@
 //! `affine` is lowered to these: `x floordiv 3` becomes a comparison of `x` with 0, two selections and a division. Where the
 //! value of one case is that of all others, too, the index is that value, and no cases are left.
 
-use super::Importer;
+use super::{Importer, Meaning};
 use crate::syntax::Op;
 use rewright_cfg_skeleton::nest::affine::Atom;
 use rewright_cfg_skeleton::nest::value::Value;
@@ -50,6 +50,19 @@ impl Importer<'_> {
         short.sort_by_key(|value| value.terms().count());
         let one = short.into_iter().find(|one| self.always(&cases, &|value| Constraint::equal(value, one))).cloned();
         Some(one.map_or(Choice::Several(cases), Choice::One))
+    }
+
+    /// Whether what decides or is chosen may be poison, and the choice would not show it.
+    pub(super) fn hides_poison(&self, op: &Op, choice: &Choice) -> bool {
+        let of = |name: &String| match self.meaning(op, name) {
+            Ok(Meaning::Scalar(value, _)) => self.may_be_undefined(value),
+            Ok(Meaning::Index(index)) => match choice {
+                Choice::One(value) => self.loses_poison([&index], [value]),
+                Choice::Several(_) => self.loses_poison([&index], []),
+            },
+            _ => false,
+        };
+        op.operands.iter().any(of)
     }
 
     /// The values of which an index is always the largest one; one value where it is no choice.

@@ -3,9 +3,8 @@
 
 use super::{Imported, Importer, Meaning};
 use crate::syntax::{Op, Region};
-use rewright_cfg_skeleton::nest::Item;
-use rewright_cfg_skeleton::nest::ValueId;
 use rewright_cfg_skeleton::nest::value::{Value, may_be_poison, may_trap};
+use rewright_cfg_skeleton::nest::{Affine, Item, ValueId, Var};
 use rustc_hash::FxHashSet;
 
 /// Whether executing an operation where it was not executed changes nothing.
@@ -113,7 +112,19 @@ impl Importer<'_> {
         last.operands.iter().map(|name| self.meaning(op, name)).collect()
     }
 
-    fn may_be_undefined(&self, condition: ValueId) -> bool {
+    /// Whether indices from which others are made may be poison, and these no longer show it: what cancels is poison all the same.
+    pub(super) fn loses_poison<'x>(
+        &self,
+        from: impl IntoIterator<Item = &'x Affine>,
+        made: impl IntoIterator<Item = &'x Affine>,
+    ) -> bool {
+        let vars = |all: &mut dyn Iterator<Item = &'x Affine>| all.flat_map(Affine::vars).collect::<FxHashSet<Var>>();
+        let (from, made) = (vars(&mut from.into_iter()), vars(&mut made.into_iter()));
+        let lost = from.difference(&made).filter_map(|var| self.binds.get(var));
+        lost.into_iter().any(|value| self.may_be_undefined(*value))
+    }
+
+    pub(super) fn may_be_undefined(&self, condition: ValueId) -> bool {
         let (mut rest, mut seen) = (vec![condition], FxHashSet::default());
         while let Some(value) = rest.pop() {
             if !seen.insert(value) {

@@ -180,6 +180,9 @@ impl Importer<'_> {
         let operands = self.affines(op, &op.operands)?;
         let mut checked = vec![];
         let constraints = map::constraints(text, &operands, &mut checked).map_err(|what| op.unsupported(what))?;
+        if self.loses_poison(&operands, constraints.iter().map(|(_, expr)| expr)) {
+            return Err(op.unsupported("an index that may be poison is gone from the condition"));
+        }
         self.check(&checked, op.line, items);
         self.affine_branch(op, &constraints, items)
     }
@@ -227,6 +230,9 @@ impl Importer<'_> {
         let [a, b] = op.operands.as_slice() else { return None };
         let (Value::Index(a), Value::Index(b)) = (self.pool.get(*a), self.pool.get(*b)) else { return None };
         let difference = a.plus(-1, b);
+        if self.loses_poison([a, b], [&difference]) {
+            return None;
+        }
         Some(match predicate {
             "eq" => vec![(true, difference)],
             "sge" => vec![(false, difference)],

@@ -51,7 +51,7 @@ pub(super) fn pretty(cursor: &mut Cursor<'_>) -> Parsed<(Vec<(String, String)>, 
 /// The same of the generic form.
 pub(super) fn generic(op: &Op) -> Parsed<Interface> {
     let text = |name: &str| op.attribute(name).unwrap_or_default();
-    let mut interface = Interface::default();
+    let mut interface = Interface::new(text("sym_visibility").trim_matches('"') == "private");
     let ty = tokens(text("function_type"));
     let mut cursor = Cursor::new(text("function_type"), &ty);
     interface.arguments = cursor.types().map_err(|_| op.unsupported("the form of `function_type`"))?;

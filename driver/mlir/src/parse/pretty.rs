@@ -66,7 +66,7 @@ impl Cursor<'_> {
         }
     }
 
-    fn constant_text(&mut self) -> String {
+    pub(super) fn constant_text(&mut self) -> String {
         let start = self.position();
         self.accept("-");
         self.skip(1);
