@@ -83,8 +83,7 @@ pub(super) fn read(source: &str) -> Module {
     let is_outside = |depth: usize| paths.contains(&depth) || declared.iter().any(|(d, _)| *d == depth);
     let own = usize::from(places.outermost == 1 && !is_outside(0));
     for (function, depth) in module.functions.iter_mut().zip(&paths) {
-        let own_name = |name: &str| name.splitn(own + 1, "::").last().unwrap_or_default().to_string();
-        function.name = own_name(&function.name);
+        function.name = function.name.splitn(own + 1, "::").last().unwrap_or_default().to_string();
         if *depth > own {
             let what = "functions of a module within another one are not compared".into();
             function.body = Err(Unsupported { line: function.line, what });
@@ -132,7 +131,7 @@ fn global(cursor: &mut Cursor<'_>, first: Token<'_>) -> Parsed<(String, Global)>
         return Ok((text("sym_name"), Global { is_private: text("sym_visibility") == "private", definition }));
     }
     cursor.skip(1);
-    let visibility = (cursor.peek().kind == Kind::Text).then(|| cursor.next().name()).unwrap_or_default();
+    let visibility = if cursor.peek().kind == Kind::Text { cursor.next().name() } else { String::new() };
     let is_constant = cursor.accept("constant");
     if cursor.peek().kind != Kind::Symbol {
         return cursor.error("expected the name of an array");
