@@ -133,7 +133,9 @@ fn time(case: &Case, method: Method) -> (Duration, Selection) {
 fn greedy_is_near_linear() {
     let u = universe();
     for shape in [Shape::Line, Shape::Memory, Shape::Diamonds, Shape::Loops, Shape::Deep] {
-        let time = |n| time(&case(&u, shape, n), Method::Greedy).0.max(Duration::from_millis(2));
+        // Other processes make a run longer, and none shorter.
+        let one = |n| time(&case(&u, shape, n), Method::Greedy).0.max(Duration::from_millis(2));
+        let time = |n| (0..3).map(|_| one(n)).min().unwrap_or_default();
         let (small, large) = (time(300), time(3000));
         assert!(large < small * 60, "{shape:?}: {small:?} for 300, {large:?} for 3000");
     }
