@@ -106,7 +106,7 @@ fn a_precondition_is_met_by_what_is_assumed() {
 fn functions_of_other_dialects_and_of_one_name_are_counted() {
     let dir = inputs();
     let other = "llvm.func @g(%x: i32) -> i32 {\n  llvm.return %x : i32\n}\n";
-    fs::write(dir.path().join("a.mlir"), format!("{BEFORE}{other}module {{\n{BEFORE}}}\n")).unwrap();
+    fs::write(dir.path().join("a.mlir"), format!("{BEFORE}{BEFORE}{other}module @m {{\n{BEFORE}}}\n")).unwrap();
     let ran = rewright(dir.path(), "validate a.mlir a.mlir");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(
@@ -115,6 +115,12 @@ fn functions_of_other_dialects_and_of_one_name_are_counted() {
         ran.stdout
     );
     assert_eq!(ran.stdout.matches("fill: unknown: the first file defines several functions of this name").count(), 2);
+    assert!(
+        ran.stdout
+            .contains("m::fill: unknown: the first file: functions of a module within another one are not compared"),
+        "{}",
+        ran.stdout
+    );
 }
 
 /// Loops as data says, blocks, and a loop that is a nest, too.
