@@ -11,6 +11,7 @@ use super::annotations::{implied, parts};
 use super::headers::names;
 use super::modules::{Module, Version};
 use super::promises::Promises;
+use super::recursion::is_replaceable;
 use rewright_llvm::body::{self, Body};
 use rewright_llvm::effects::MemoryEffects;
 use rewright_llvm::module::{Definition, File};
@@ -29,10 +30,6 @@ const OF_ARGUMENTS: [&str; 7] = ["nocapture", "captures", "readnone", "readonly"
 /// Promises of a value that is passed or given: another one is poison there.
 const OF_VALUES: [&str; 7] =
     ["noundef", "nonnull", "align", "range", "dereferenceable", "dereferenceable_or_null", "nofpclass"];
-
-/// Linkages of definitions for which the linker may take another one.
-const REPLACEABLE: [&str; 7] =
-    ["weak", "weak_odr", "linkonce", "linkonce_odr", "common", "extern_weak", "available_externally"];
 
 /// Both modules' files as calls in them see them. Functions that are `proved` keep what their second versions promise of
 /// what they give.
@@ -227,11 +224,6 @@ fn exact(file: &File) -> BTreeMap<&str, (usize, &Definition)> {
     }
     found.retain(|name, (_, function)| !twice.contains(name) && !is_replaceable(function));
     found
-}
-
-/// May the linker take another definition of a function?
-pub(super) fn is_replaceable(function: &Definition) -> bool {
-    function.before.iter().any(|word| REPLACEABLE.contains(&word.as_str()))
 }
 
 /// Is it a promise that a body is seen to keep, or not?

@@ -4,11 +4,14 @@
 //! to run again, and all of them do. So calls are followed, through the bodies of a module, to wherever they lead.
 
 use super::annotations::has;
-use super::callees::is_replaceable;
 use rewright_llvm::body::{self, Body, Instruction, Shape};
 use rewright_llvm::effects;
-use rewright_llvm::module::File;
+use rewright_llvm::module::{Definition, File};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Linkages of definitions for which the linker may take another one.
+const REPLACEABLE: [&str; 7] =
+    ["weak", "weak_odr", "linkonce", "linkonce_odr", "common", "extern_weak", "available_externally"];
 
 /// Which functions of a module call which ones.
 #[derive(Default)]
@@ -68,6 +71,11 @@ fn calls_back(file: &File, callee: &str, i: &Instruction) -> bool {
     let Shape::Call { attributes, .. } = &i.shape else { return true };
     let said = effects::attributes(file, Some(callee), attributes);
     !file.declarations.contains_key(callee) || !said.iter().any(|list| has(list, "nocallback"))
+}
+
+/// May the linker take another definition of a function?
+pub(super) fn is_replaceable(function: &Definition) -> bool {
+    function.before.iter().any(|word| REPLACEABLE.contains(&word.as_str()))
 }
 
 #[cfg(test)]
