@@ -194,7 +194,7 @@ pub struct Array {
     pub shape: Vec<Option<Affine>>,
     /// Whether it ends with the function, or with a region of it, so that a caller may not keep it.
     pub automatic: bool,
-    /// What divides its address for sure, in bytes; 1 where the source does not say.
+    /// The alignment of its address, in bytes; 1 where the source does not say.
     pub alignment: u64,
 }
 

@@ -79,8 +79,8 @@ fn is_of_values(attribute: &str) -> bool {
     ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(attribute).0)
 }
 
-/// Why the second version may promise more of the values that it is given or gives. [`compare`] leaves that to whoever knows the
-/// values.
+/// Why attributes of arguments and results of the second version may promise more of their values. [`compare`] leaves these to
+/// callers that know the values.
 pub(super) fn of_values(before: Version<'_>, after: Version<'_>) -> Result<(), HeaderError> {
     let kept = |attribute: &str| !is_of_values(attribute);
     let (was, is) = (before.definition, after.definition);

@@ -309,7 +309,7 @@ const NOTHING: Accesses = Accesses { reads: false, writes: false };
 const READS: Accesses = Accesses { reads: true, writes: false };
 const WRITES: Accesses = Accesses { reads: false, writes: true };
 
-/// What a parameter allows to be done with what it points to, where it says something of that.
+/// The accesses through a parameter that its attributes allow, where they restrict them.
 fn allowed_at(attributes: &[String]) -> Option<Accesses> {
     let said = attributes.iter().filter_map(|attribute| match attribute.as_str() {
         "readonly" => Some(READS),

@@ -42,8 +42,8 @@ pub(crate) use blocks::{Block, BlockOperand, Elements, elements};
 #[error("{0}")]
 pub(crate) struct NoNest(pub(crate) String);
 
-/// What an instruction promises that is poison for some operands, and is raised as the total operation that agrees with it for
-/// all others.
+/// The flag of an instruction that is poison for some operands, and is raised as the total operation that agrees with it for all
+/// others.
 pub(crate) const PARTIAL: &str = "defined";
 
 impl From<&str> for NoNest {

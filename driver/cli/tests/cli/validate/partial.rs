@@ -101,7 +101,7 @@ fn a_total_operation_is_not_made_partial() {
     }
 }
 
-/// What only the second version's signature promises of values is not proved by loops.
+/// Attributes of values that only the second version's signature has are not proved by loops.
 #[test]
 fn a_signature_promises_no_more_of_values() {
     let function = |result: &str, parameter: &str| {
@@ -125,7 +125,7 @@ fn a_signature_promises_no_more_of_values() {
     }
 }
 
-/// What nobody knows of vectors depends on how many lanes they have.
+/// An operation on vectors that is not modelled depends on their numbers of lanes.
 #[test]
 fn lanes_are_counted() {
     let function = |ty: &str| {
