@@ -2,7 +2,7 @@
 //! function's own, what is read where such values are written, what calls give, and what is read where there are calls.
 //! To branch on one is undefined behaviour, to select by it is not.
 
-use super::value::{BRANCH, Operation, Pool, Value, ValueId, may_be_poison};
+use super::value::{BRANCH, Pool, Value, ValueId, may_be_poison};
 use super::{Affine, Array, ArrayId, ArrayKind, For, If, Item, LoadId, Nest, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -145,10 +145,5 @@ fn guards(
     let mut vars: Vec<(Var, ValueId)> = vars.into_iter().filter_map(of_var).collect();
     vars.sort_unstable();
     vars.retain(|(var, value)| !known.contains(var) && undefined.may_be(pool, *value) && known.insert(*var));
-    let guard = |(_, value)| {
-        let (name, ty) = (BRANCH.to_string(), "index".to_string());
-        let op = Operation { name, flags: vec![], from: ty.clone(), ty, operands: vec![value] };
-        Item::Trap(pool.add(Value::Op(op)), item.line())
-    };
-    vars.into_iter().map(guard).collect()
+    vars.into_iter().map(|(_, value)| Item::Trap(pool.required(BRANCH, value), item.line())).collect()
 }

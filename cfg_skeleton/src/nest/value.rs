@@ -130,6 +130,12 @@ impl Pool {
         INTEGERS.contains(&name) || (FLOATS.contains(&name) && !self.sees_nans)
     }
 
+    /// [`BRANCH`] or [`POSITIVE`] of an index.
+    pub fn required(&mut self, name: &str, index: ValueId) -> ValueId {
+        let (name, ty) = (name.to_string(), "index".to_string());
+        self.add(Value::Op(Operation { name, flags: vec![], from: ty.clone(), ty, operands: vec![index] }))
+    }
+
     /// The bits of a constant.
     #[must_use]
     pub fn bits(&self, id: ValueId) -> Option<u128> {

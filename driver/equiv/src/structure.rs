@@ -22,7 +22,7 @@ pub(super) fn structure(ty: &Type, named: &Named) -> String {
 
 struct Written<'a> {
     named: &'a Named,
-    /// What is written for a name.
+    /// By name, the type that replaces it.
     known: FxHashMap<&'a str, Type>,
     /// Long types, in the order in which they are complete, each structure once.
     apart: Vec<String>,
@@ -126,7 +126,7 @@ mod tests {
         ]);
         for (ty, expected) in [
             (Type::Named("%two".into()), "[2 x { i8, ptr }]"),
-            (Type::Named("%nobody".into()), "%nobody"),
+            (Type::Named("%undefined".into()), "%undefined"),
             (Type::Named("%itself".into()), "{ %itself }"),
             (pair, "{ i8, ptr }"),
         ] {

@@ -332,9 +332,7 @@ impl Importer<'_> {
         let value = self.pool.add(Value::Op(operation));
         items.push(Item::Trap(value, line));
         if !self.decider.implies(&self.given, &Constraint::at_least(divisor, &Affine::constant(1))) {
-            let (name, ty, operands) = (POSITIVE.to_string(), "index".to_string(), vec![operands[1]]);
-            let positive = Operation { name, flags: vec![], from: ty.clone(), ty, operands };
-            items.push(Item::Trap(self.pool.add(Value::Op(positive)), line));
+            items.push(Item::Trap(self.pool.required(POSITIVE, operands[1]), line));
         }
         self.bound(value, line, items)
     }

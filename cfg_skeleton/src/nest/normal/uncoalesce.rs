@@ -5,7 +5,7 @@ use super::super::affine::{Affine, Var};
 use super::super::certificate::Step;
 use super::super::predicate::Conjunction;
 use super::super::substitute::Substitution;
-use super::super::value::{Operation, POSITIVE, Value, ValueId};
+use super::super::value::{POSITIVE, Value, ValueId};
 use super::super::{For, Item};
 use super::loops::counts_from_zero;
 use super::{Condition, Normaliser};
@@ -25,7 +25,9 @@ impl Normaliser<'_> {
         self.conditions.push(condition);
         self.steps.push(Step::SplitBySize { size: size.0, var: inner.0 });
         let (mut body, mut quotients) = (x.body.clone(), vec![]);
-        let positive = self.positive(size);
+        // As a map says it of what it divides by.
+        let divisor = self.pool.add(Value::Index(Affine::var(size)));
+        let positive = self.pool.required(POSITIVE, divisor);
         remove_division(&mut body, (value, positive), &mut quotients);
         let quotient = Affine::var(x.var);
         let whole = width.product(&quotient).plus(1, &Affine::var(inner));
@@ -36,13 +38,6 @@ impl Normaliser<'_> {
         let lower = vec![Affine::default()];
         let inner = For { var: inner, lower: lower.clone(), upper: vec![width], step: 1, body, line: x.line };
         Some(For { lower, upper: outer, body: vec![Item::For(inner)], ..*x })
-    }
-
-    /// That a size is positive, as it is said where something is divided by it in a map.
-    fn positive(&mut self, size: Var) -> ValueId {
-        let (ty, operand) = ("index".to_string(), self.pool.add(Value::Index(Affine::var(size))));
-        let (name, from, operands) = (POSITIVE.to_string(), ty.clone(), vec![operand]);
-        self.pool.add(Value::Op(Operation { name, flags: vec![], from, ty, operands }))
     }
 
     /// The value of a binding, in the loop or in loops in it, that is the loop's variable divided by a size.

@@ -3,6 +3,7 @@
 //! Each use is replaced by what the alias stands for before anything else is read, so nobody who reads a type or an
 //! attribute meets an alias. Lines keep their numbers.
 
+use super::cursor::Cursor;
 use crate::lex::{Kind, Token, tokens};
 use crate::syntax::Unsupported;
 use rustc_hash::FxHashMap;
@@ -124,18 +125,10 @@ fn value_end(tokens: &[Token<'_>], start: usize) -> usize {
 
 /// The place behind the bracket that closes the one here.
 fn balanced_end(tokens: &[Token<'_>], start: usize) -> usize {
-    let mut depth = 0;
-    for (at, token) in tokens.iter().enumerate().skip(start) {
-        match token.text {
-            "(" | "[" | "{" | "<" => depth += 1,
-            ")" | "]" | "}" | ">" => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return at + 1;
-        }
-    }
-    tokens.len()
+    let mut cursor = Cursor::new("", tokens);
+    cursor.go_to(start);
+    cursor.skip_balanced();
+    cursor.position()
 }
 
 #[cfg(test)]

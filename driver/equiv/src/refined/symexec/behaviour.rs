@@ -22,12 +22,12 @@ pub(in super::super) struct Memory {
     pub(in super::super) origins: Expr,
 }
 
-/// What is done to memory.
+/// How memory is accessed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum AccessKind {
     Read,
     Write,
-    /// It is only said to be there.
+    /// The memory is only promised to be there.
     Promised,
 }
 
