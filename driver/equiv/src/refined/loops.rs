@@ -31,6 +31,7 @@ mod invariants;
 mod lockstep;
 mod progress;
 mod question;
+mod ranges;
 mod regions;
 mod scalarised;
 mod steps;
@@ -52,6 +53,7 @@ use regions::{Cut, CutAt, RegionStart, cuts, cuts_at, region};
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_smt::Script;
 use rewright_smt::solver::Solver;
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -119,6 +121,8 @@ struct CutVersion<'a> {
     slots: Vec<Instruction>,
     /// First iterations that stand alone.
     peeled: usize,
+    /// The largest number, without a sign, that a value is likely to be, where that is not any.
+    most: FxHashMap<String, u128>,
 }
 
 impl<'a> CutVersion<'a> {
@@ -135,7 +139,12 @@ impl<'a> CutVersion<'a> {
             return Err("a stack slot that is not made at the entry".into());
         }
         let slots = body.blocks[0].instructions.iter().filter(is_slot).cloned().collect();
-        Ok(CutVersion { flow, cuts, slots, peeled })
+        let most = ranges::largest(&flow);
+        Ok(CutVersion { flow, cuts, slots, peeled, most })
+    }
+
+    fn most(&self, name: &str) -> Option<u128> {
+        self.most.get(name).copied()
     }
 
     /// What is executed from the entry or from a cut.

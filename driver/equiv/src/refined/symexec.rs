@@ -164,6 +164,8 @@ pub(super) struct SymbolicExecutor<'a> {
     contexts: &'a [String],
     /// By access: an address that is known to be its own wherever it is made.
     places: &'a BTreeMap<usize, Address>,
+    /// By what uses are known by: a number that none exceeds.
+    limits: &'a [(Expr, u128)],
     computing: Vec<String>,
     /// Where this version has read, by what the choices of uses are told apart by.
     met: FxHashMap<(String, Expr), Vec<Expr>>,
@@ -250,6 +252,7 @@ pub(super) fn behaviour<'a>(
         chosen: vec![],
         contexts: start.contexts,
         places: start.places,
+        limits: start.limits,
         computing: vec![],
         met: FxHashMap::default(),
         undef_bits: UndefBits::Chosen,

@@ -3,7 +3,7 @@
 use super::super::inputs::Leaf;
 use super::super::meaning::{Value, width};
 use super::super::region::State;
-use super::candidate::{Candidate, fold, folded, multiple};
+use super::candidate::{Candidate, at_most, fold, folded, multiple};
 use super::scalarised;
 use super::{Induction, NotModelled};
 use rewright_llvm::body::Operand;
@@ -69,6 +69,7 @@ impl<'a> Beginning<'a> {
                     assumed.push(self.s.or(&[was.value.poison, kept]));
                 }
                 Candidate::Defined { old } => assumed.push(self.s.not(leaves[0][*old].value.poison)),
+                Candidate::AtMost { new, most } => assumed.push(at_most(self.s, leaves[1][*new].value, *most)),
                 Candidate::Multiple { new, of } => assumed.push(multiple(self.s, leaves[1][*new].value, *of)),
                 // Else the first version's base is made of them.
                 Candidate::Folded { old, by, new } if invariant.fold(*old) != Some((*by, new.as_slice())) => {
@@ -115,6 +116,16 @@ impl<'a> Beginning<'a> {
         let is_folded = !computed.is_empty();
         computed.extend(state.computed.iter().cloned());
         is_folded.then(|| (State { bases, computed, decided: state.decided.clone() }, own))
+    }
+
+    /// What no use of a base exceeds, by what uses are known by, where each may see another value. The set that the second
+    /// version has is meant, and the first one chooses from that set, too.
+    pub(super) fn limits(&self, leaves: &[Vec<Leaf>; 2]) -> Vec<(Expr, u128)> {
+        let limit = |(_, candidate): (usize, &Candidate)| match candidate {
+            Candidate::AtMost { new, most } => leaves[1][*new].mask.map(|_| (leaves[1][*new].key, *most)),
+            _ => None,
+        };
+        self.induction.invariants[&self.at].left().filter_map(limit).collect()
     }
 
     fn bases(&self, side: usize) -> &'a [Operand] {

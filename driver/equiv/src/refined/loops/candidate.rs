@@ -33,6 +33,8 @@ pub(super) enum Candidate {
     Fact { side: usize, relation: &'static str, left: Operand, right: Operand },
     /// Values that both versions compare are as far apart, or as far apart the other way round, if none is poison.
     Distance { old: [Operand; 2], new: [Operand; 2], turned: bool },
+    /// A base of the second version is at most this number, without a sign, if it is not poison: at each use.
+    AtMost { new: usize, most: u128 },
     /// A base of the second version is a multiple of this number, if it is not poison.
     Multiple { new: usize, of: usize },
     /// Some bases of the second version, taken together by an operation whose order does not matter, refine a base of
@@ -66,6 +68,13 @@ pub(super) fn fact(
         }
         _ => None,
     }
+}
+
+/// When a value that is not poison is at most a number.
+pub(super) fn at_most(s: &mut Script, value: Value, most: u128) -> Expr {
+    let most = s.bits(value.bits.width(), most);
+    let holds = s.apply("bvule", &[value.bits, most], Sort::Bool);
+    s.or(&[value.poison, holds])
 }
 
 /// When a value that is not poison is a multiple of a number.

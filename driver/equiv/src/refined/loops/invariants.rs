@@ -21,7 +21,8 @@ pub(super) struct Invariant {
 }
 
 impl Invariant {
-    /// What is worth trying where versions go in lockstep: that bases are the same which are paired.
+    /// What is worth trying where versions go in lockstep: that bases are the same which are paired, and within bounds that
+    /// what computes them says.
     pub(super) fn paired(cut: [&CutVersion<'_>; 2], at: (usize, usize), pairs: &Pairs) -> Invariant {
         let [old, new] = [(0, at.0), (1, at.1)].map(|(side, n)| &cut[side].cuts[n].state.bases);
         let mut all = fixed([old, new]);
@@ -30,6 +31,8 @@ impl Invariant {
             let related = |(new, _)| Candidate::Related { old: n, new, how: How::Same, more: 0 };
             all.extend(new.iter().enumerate().filter(may_be).map(related));
         }
+        let at_most = |(new, base): (usize, &Operand)| Some(Candidate::AtMost { new, most: cut[1].most(&base.text)? });
+        all.extend(new.iter().enumerate().filter_map(at_most));
         all.truncate(MOST_CANDIDATES);
         Invariant { all: all.into_iter().map(Some).collect() }
     }

@@ -40,9 +40,12 @@ impl Pairs {
         self.blocks.contains(&(old, new))
     }
 
-    /// May these values be the same?
+    /// May these values be the same? A number as a name says little: it is another one where there are more values before.
     pub(super) fn may_be_same(&self, old: &str, new: &str) -> bool {
-        old == new || self.values.get(old).is_some_and(|value| value == new)
+        let is_pair = || self.values.get(old).is_some_and(|value| value == new);
+        let is_number = || new.trim_start_matches('%').bytes().all(|byte| byte.is_ascii_digit());
+        let is_other = || self.values.contains_key(old) || self.values.values().any(|value| value == new);
+        is_pair() || (old == new && !(is_number() && is_other()))
     }
 }
 
@@ -149,14 +152,11 @@ fn is_noticed(i: &Instruction) -> bool {
     }
 }
 
-/// Is it soon computed anew where it is needed?
+/// Is it soon computed anew where it is needed? Flags make no difference: one version may have them, and not the other.
 pub(super) fn is_light(i: &Instruction) -> bool {
     match &i.shape {
         Shape::Offset { .. } => true,
-        Shape::Plain(_) => {
-            i.flags.is_empty()
-                && (["zext", "sext", "trunc"].contains(&i.opcode.as_str()) || i.opcode.starts_with("icmp "))
-        }
+        Shape::Plain(_) => ["zext", "sext", "trunc"].contains(&i.opcode.as_str()) || i.opcode.starts_with("icmp "),
         _ => false,
     }
 }
@@ -381,4 +381,21 @@ fn aligned(old: &[Instruction], new: &[Instruction]) -> Vec<(usize, usize)> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_numbers_make_no_pair_beside_another() {
+        let pair = ("%7".to_string(), "%6".to_string());
+        let pairs = Pairs { blocks: BTreeSet::new(), values: BTreeMap::from([pair, ("%a".into(), "%b".into())]) };
+        for (old, new) in [("%7", "%6"), ("%8", "%8"), ("%a", "%b"), ("%a", "%a"), ("%b", "%b")] {
+            assert!(pairs.may_be_same(old, new), "{old} {new}");
+        }
+        for (old, new) in [("%7", "%7"), ("%6", "%6"), ("%8", "%9"), ("%b", "%a")] {
+            assert!(!pairs.may_be_same(old, new), "{old} {new}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ use super::{Budget, Induction, NotModelled, Undecided};
 use rewright_llvm::body::Operand;
 use rewright_smt::solver::{Answer, Limit, Solver};
 use rewright_smt::{Expr, Script, Sort};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::io;
 
@@ -94,12 +95,13 @@ impl LoopQuestion {
         let [old, new] = &induction.versions;
         let regions = [old.region(from[0])?, new.region(from[1])?];
         let (mut leaves, mut assumed) = ([vec![], vec![]], vec![given.promised]);
-        let mut folded = None;
+        let (mut folded, mut limits) = (None, vec![]);
         if let Source::Cuts(at) = source {
             let mut begin = Beginning { s, induction, at, undefined };
             leaves = begin.leaves()?;
             assumed.extend(begin.assumed(&leaves)?);
             folded = begin.folded(&leaves);
+            limits = begin.limits(&leaves);
         }
         let asked = asked(induction);
         let begun = facts_at(induction, source);
@@ -121,6 +123,7 @@ impl LoopQuestion {
                 like: &[],
                 contexts: &[],
                 places: &NOWHERE,
+                limits: &limits,
             }
         });
         let [old_start, new_start] = starts;
@@ -136,6 +139,7 @@ impl LoopQuestion {
         assumed.extend([defined, placed(s, &old, &new)]);
         let places = if places.is_empty() { same_places(s, &old, &new, &assumed) } else { vec![] };
         let (same, _) = refines(s, &old, &new)?;
+        let known: FxHashSet<Expr> = assumed.iter().copied().collect();
         let mut claims = Claims::new(s);
         let mut plain = vec![(claims.flagged(same), "what it does")];
         let ends = claims.both_end(&old, &new);
@@ -160,6 +164,10 @@ impl LoopQuestion {
                     let holds = claims.holds(candidate, [&was.values, &is.values], number)?;
                     if holds == Expr::FALSE && induction.pairs.is_some() {
                         fallen.push((at, n));
+                        continue;
+                    }
+                    // What holds where the step begins, and is about the same values, holds where it ends.
+                    if known.contains(&holds) {
                         continue;
                     }
                     let holds = claims.when(both, holds);
@@ -339,7 +347,7 @@ fn wanted(induction: &Induction<'_>, at: (usize, usize), candidate: &Candidate) 
             let of = |side: usize, pair: &[Operand; 2]| [(side, 0, pair[0].clone()), (side, 1, pair[1].clone())];
             [of(0, old), of(1, new)].concat()
         }
-        Candidate::Multiple { new, .. } => vec![(1, 0, base(1, *new))],
+        Candidate::AtMost { new, .. } | Candidate::Multiple { new, .. } => vec![(1, 0, base(1, *new))],
         Candidate::Folded { old, new, .. } => {
             let lanes = new.iter().enumerate().map(|(part, n)| (1, part, base(1, *n)));
             [(0, 0, base(0, *old))].into_iter().chain(lanes).collect()

@@ -176,7 +176,19 @@ impl SymbolicExecutor<'_> {
             let is_poison = self.s.and(&[some, is_poison]);
             poison = self.s.or(&[poison, is_poison]);
         }
-        Value { bits: self.chosen_bits(value.bits, mask, chosen), poison, ..value }
+        let bits = self.chosen_bits(value.bits, mask, chosen);
+        self.limit(key, bits, poison);
+        Value { bits, poison, ..value }
+    }
+
+    /// Notes that a use sees nothing above a number, where none does. (The first version may choose as it likes, so long as
+    /// there is a choice: the plain bits are within the limit, too.)
+    fn limit(&mut self, key: Expr, bits: Expr, poison: Expr) {
+        let Some((_, most)) = self.limits.iter().find(|(known, _)| *known == key) else { return };
+        let most = self.s.bits(bits.width(), *most);
+        let within = self.s.apply("bvule", &[bits, most], Sort::Bool);
+        let fact = self.s.or(&[poison, within]);
+        self.facts.push(fact);
     }
 
     /// Bits of which those of the mask are those of the choice.

@@ -29,6 +29,8 @@ pub(in super::super) struct Start<'a> {
     pub(in super::super) places: &'a BTreeMap<usize, Address>,
     /// What that version computes with choices of its own.
     pub(in super::super) contexts: &'a [String],
+    /// By what uses are known by: a number that none exceeds.
+    pub(in super::super) limits: &'a [(Expr, u128)],
 }
 
 /// A value that is asked for where control comes to a cut.
@@ -55,6 +57,7 @@ impl<'a> Start<'a> {
             like: &[],
             contexts: &[],
             places: &NOWHERE,
+            limits: &[],
         }
     }
 

@@ -94,3 +94,65 @@ fn joins_and_loops_are_met_together() {
     assert!(!proved(&forever, &never));
     assert!(!proved(&never, &forever));
 }
+
+/// What is known of a value by what computes it is known behind many cuts: of each use, where it may be `undef`.
+#[test]
+fn bounds_of_values_are_known_behind_cuts() {
+    let far = |made: &str, middle: &str| {
+        let before = format!("%b = load i8, ptr %p\n%z = zext i8 %b to i32\n%m = {made}\n");
+        format!("{before}{}", among_others(middle, "%k"))
+    };
+    let power = |flags: &str| format!("%k = shl {flags} i32 1, %m");
+    let wide = |flags: &str| format!("%w = zext {flags} i32 %m to i64\n%d = udiv i64 %w, 3\n%k = trunc i64 %d to i32");
+    let below = |n: u32| format!("%c = icmp ult i32 %m, {n}\n%k = select i1 %c, i32 7, i32 %n");
+    let seven = "%k = add i32 7, 0".to_string();
+    for (made, before, after) in [
+        ("and i32 %z, 15", power(""), power("nuw nsw")),
+        ("urem i32 %z, 31", power(""), power("nuw nsw")),
+        ("lshr i32 %z, 4", power(""), power("nuw nsw")),
+        ("add i32 %z, 1", wide(""), wide("nneg")),
+        ("and i32 %z, 15", below(16), seven.clone()),
+    ] {
+        assert!(proved(&far(made, &before), &far(made, &after)), "{made}, {after}");
+    }
+    for (made, before, after) in [
+        ("and i32 %z, 31", power(""), power("nuw nsw")),
+        ("urem i32 %z, 33", power(""), power("nuw nsw")),
+        ("lshr i32 %z, 3", power(""), power("nuw nsw")),
+        ("sub i32 %z, 1", wide(""), wide("nneg")),
+        ("and i32 %z, 15", below(15), seven),
+    ] {
+        assert!(!proved(&far(made, &before), &far(made, &after)), "{made}, {after}");
+    }
+}
+
+/// A bound that holds when a loop begins need not hold later.
+#[test]
+fn bounds_in_loops_are_those_of_all_iterations() {
+    let looping = |next: &str, flags: &str| {
+        format!(
+            "br label %l\nl:\n%i = phi i32 [ 0, %entry ], [ %j, %l ]\ncall void @u(i32 1)\n%k = shl {flags} i32 1, %i\n\
+             call void @u(i32 2)\n%t = call i32 @i(i32 %n)\n%v = freeze i32 %t\n%j = {next}\n%d = icmp ult i32 %v, %n\n\
+             br i1 %d, label %l, label %e\ne:\nret i32 %k"
+        )
+    };
+    assert!(proved(&looping("and i32 %v, 7", ""), &looping("and i32 %v, 7", "nuw nsw")));
+    for next in ["and i32 %v, 31", "add i32 %i, 1", "add i32 %v, 0"] {
+        assert!(!proved(&looping(next, ""), &looping(next, "nuw nsw")), "{next}");
+    }
+}
+
+/// Conversions that only one version says more of are in both of them what they are made of.
+#[test]
+fn conversions_with_flags_are_paired_with_others() {
+    let far = |flags: &str| {
+        format!(
+            "%b = call i32 @i(i32 1)\n%m = and i32 %b, 255\n%w = zext {flags} i32 %m to i64\n{}",
+            among_others("%d = udiv i64 %w, 3\n%k = trunc i64 %d to i32", "%k")
+        )
+    };
+    assert!(proved(&far(""), &far("nneg")));
+    assert!(proved(&far("nneg"), &far("")));
+    let any = |flags: &str| far(flags).replace("and i32 %b, 255", "xor i32 %b, 255");
+    assert!(!proved(&any(""), &any("nneg")));
+}
