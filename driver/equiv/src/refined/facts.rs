@@ -3,6 +3,25 @@
 use super::super::annotations::{numbers, parts};
 use rewright_smt::{Expr, Script, Sort};
 
+/// Numbers without a sign, from the first to the last one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Interval {
+    pub(super) least: u128,
+    pub(super) most: u128,
+}
+
+impl Interval {
+    /// When bits are one of them.
+    pub(super) fn holds(self, s: &mut Script, bits: Expr) -> Expr {
+        let [least, most] = [self.least, self.most].map(|n| s.bits(bits.width(), n));
+        let mut holds = vec![s.apply("bvule", &[bits, most], Sort::Bool)];
+        if self.least > 0 {
+            holds.push(s.apply("bvule", &[least, bits], Sort::Bool));
+        }
+        s.and(&holds)
+    }
+}
+
 /// When bits break `nonnull`, `align` or `range` of a list; what else there is says nothing here.
 pub(super) fn broken(s: &mut Script, annotations: &[String], bits: Expr) -> Expr {
     let mut broken = vec![];

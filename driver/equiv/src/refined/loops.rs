@@ -41,6 +41,7 @@ mod unrolled;
 
 use super::super::budget::Budget;
 use super::super::not_modelled::NotModelled;
+use super::facts::Interval;
 use super::flow::Flow;
 use super::region::Region;
 use super::symexec::Keys;
@@ -121,8 +122,8 @@ struct CutVersion<'a> {
     slots: Vec<Instruction>,
     /// First iterations that stand alone.
     peeled: usize,
-    /// The largest number, without a sign, that a value is likely to be, where that is not any.
-    most: FxHashMap<String, u128>,
+    /// Between which numbers a value is likely to be, where that is not any.
+    bounds: FxHashMap<String, Interval>,
 }
 
 impl<'a> CutVersion<'a> {
@@ -139,12 +140,12 @@ impl<'a> CutVersion<'a> {
             return Err("a stack slot that is not made at the entry".into());
         }
         let slots = body.blocks[0].instructions.iter().filter(is_slot).cloned().collect();
-        let most = ranges::largest(&flow);
-        Ok(CutVersion { flow, cuts, slots, peeled, most })
+        let bounds = ranges::ranges(&flow);
+        Ok(CutVersion { flow, cuts, slots, peeled, bounds })
     }
 
-    fn most(&self, name: &str) -> Option<u128> {
-        self.most.get(name).copied()
+    fn bounds(&self, name: &str) -> Option<Interval> {
+        self.bounds.get(name).copied()
     }
 
     /// What is executed from the entry or from a cut.

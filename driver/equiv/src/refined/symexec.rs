@@ -32,7 +32,7 @@ mod x86;
 
 use super::super::annotations::{has, implied};
 use super::super::modules::Version;
-use super::facts;
+use super::facts::{self, Interval};
 use super::fits;
 use super::inputs::{Inputs, Leaf};
 use super::meaning::Value;
@@ -164,8 +164,8 @@ pub(super) struct SymbolicExecutor<'a> {
     contexts: &'a [String],
     /// By access: an address that is known to be its own wherever it is made.
     places: &'a BTreeMap<usize, Address>,
-    /// By what uses are known by: a number that none exceeds.
-    limits: &'a [(Expr, u128)],
+    /// Bounds of each use, by what uses are known by.
+    limits: &'a [(Expr, Interval)],
     computing: Vec<String>,
     /// Where this version has read, by what the choices of uses are told apart by.
     met: FxHashMap<(String, Expr), Vec<Expr>>,

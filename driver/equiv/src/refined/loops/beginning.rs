@@ -1,9 +1,10 @@
 //! Values at a pair of cuts where a step of the induction begins, and what is assumed of them.
 
+use super::super::facts::Interval;
 use super::super::inputs::Leaf;
 use super::super::meaning::{Value, width};
 use super::super::region::State;
-use super::candidate::{Candidate, at_most, fold, folded, multiple};
+use super::candidate::{Candidate, fold, folded, multiple, within};
 use super::scalarised;
 use super::{Induction, NotModelled};
 use rewright_llvm::body::Operand;
@@ -30,9 +31,11 @@ impl<'a> Beginning<'a> {
         let mut old = vec![];
         for (n, base) in self.bases(0).iter().enumerate() {
             let mut leaf = self.leaf("before", base, false)?;
-            if let Some(partner) = invariant.partner(n).map(|partner| &new[partner]) {
+            if let Some((partner, is_alike)) = invariant.partner(n).map(|new| (new, invariant.is_alike(n, new))) {
+                let partner = &new[partner];
                 // Where it is not poison, it is that value.
-                leaf.value = Value { poison: leaf.value.poison, ..partner.value };
+                let poison = if is_alike { partner.value.poison } else { leaf.value.poison };
+                leaf.value = Value { poison, ..partner.value };
                 if self.undefined && !invariant.is_fixed(0, n) {
                     (leaf.mask, leaf.key) = (partner.mask, partner.key);
                 }
@@ -69,14 +72,16 @@ impl<'a> Beginning<'a> {
                     assumed.push(self.s.or(&[was.value.poison, kept]));
                 }
                 Candidate::Defined { old } => assumed.push(self.s.not(leaves[0][*old].value.poison)),
-                Candidate::AtMost { new, most } => assumed.push(at_most(self.s, leaves[1][*new].value, *most)),
+                Candidate::Within { new, bounds } => assumed.push(within(self.s, leaves[1][*new].value, *bounds)),
                 Candidate::Multiple { new, of } => assumed.push(multiple(self.s, leaves[1][*new].value, *of)),
                 // Else the first version's base is made of them.
                 Candidate::Folded { old, by, new } if invariant.fold(*old) != Some((*by, new.as_slice())) => {
                     let lanes: Vec<Value> = new.iter().map(|lane| leaves[1][*lane].value).collect();
                     assumed.push(folded(self.s, by, leaves[0][*old].value, &lanes));
                 }
-                Candidate::Folded { .. }
+                // A leaf of the first version is made so.
+                Candidate::Alike { .. }
+                | Candidate::Folded { .. }
                 | Candidate::Fixed { .. }
                 | Candidate::Fact { .. }
                 | Candidate::Distance { .. } => {}
@@ -118,11 +123,11 @@ impl<'a> Beginning<'a> {
         is_folded.then(|| (State { bases, computed, decided: state.decided.clone() }, own))
     }
 
-    /// What no use of a base exceeds, by what uses are known by, where each may see another value. The set that the second
+    /// Bounds of each use of a base, by what uses are known by, where each may see another value. The set that the second
     /// version has is meant, and the first one chooses from that set, too.
-    pub(super) fn limits(&self, leaves: &[Vec<Leaf>; 2]) -> Vec<(Expr, u128)> {
+    pub(super) fn limits(&self, leaves: &[Vec<Leaf>; 2]) -> Vec<(Expr, Interval)> {
         let limit = |(_, candidate): (usize, &Candidate)| match candidate {
-            Candidate::AtMost { new, most } => leaves[1][*new].mask.map(|_| (leaves[1][*new].key, *most)),
+            Candidate::Within { new, bounds } => leaves[1][*new].mask.map(|_| (leaves[1][*new].key, *bounds)),
             _ => None,
         };
         self.induction.invariants[&self.at].left().filter_map(limit).collect()

@@ -1,5 +1,6 @@
 //! Something that may hold of values of both versions at a pair of cuts, and when it does.
 
+use super::super::facts::Interval;
 use super::super::meaning::Value;
 use crate::conversion::How;
 use rewright_llvm::body::Operand;
@@ -33,8 +34,10 @@ pub(super) enum Candidate {
     Fact { side: usize, relation: &'static str, left: Operand, right: Operand },
     /// Values that both versions compare are as far apart, or as far apart the other way round, if none is poison.
     Distance { old: [Operand; 2], new: [Operand; 2], turned: bool },
-    /// A base of the second version is at most this number, without a sign, if it is not poison: at each use.
-    AtMost { new: usize, most: u128 },
+    /// A base of the first version is poison where its partner in the second version is.
+    Alike { old: usize, new: usize },
+    /// A base of the second version is within bounds if it is not poison: at each use.
+    Within { new: usize, bounds: Interval },
     /// A base of the second version is a multiple of this number, if it is not poison.
     Multiple { new: usize, of: usize },
     /// Some bases of the second version, taken together by an operation whose order does not matter, refine a base of
@@ -70,10 +73,9 @@ pub(super) fn fact(
     }
 }
 
-/// When a value that is not poison is at most a number.
-pub(super) fn at_most(s: &mut Script, value: Value, most: u128) -> Expr {
-    let most = s.bits(value.bits.width(), most);
-    let holds = s.apply("bvule", &[value.bits, most], Sort::Bool);
+/// When a value that is not poison is within bounds.
+pub(super) fn within(s: &mut Script, value: Value, bounds: Interval) -> Expr {
+    let holds = bounds.holds(s, value.bits);
     s.or(&[value.poison, holds])
 }
 

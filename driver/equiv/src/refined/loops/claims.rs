@@ -3,7 +3,7 @@
 use super::super::refines::{Without, memories_refine};
 use super::super::symexec::{Behaviour, Samples};
 use super::NotModelled;
-use super::candidate::{Candidate, at_most, fact, folded, multiple};
+use super::candidate::{Candidate, fact, folded, multiple, within};
 use rewright_smt::{Expr, Script, Sort};
 
 pub(super) struct Claims<'s> {
@@ -87,7 +87,8 @@ impl<'s> Claims<'s> {
                     let kept = s.and(&[defined, holds]);
                     s.or(&[was.poison, kept])
                 }
-                Candidate::AtMost { most, .. } => at_most(s, get(1, 0)?[n], *most),
+                Candidate::Alike { .. } => s.equal(get(0, 0)?[n].poison, get(1, 0)?[n].poison),
+                Candidate::Within { bounds, .. } => within(s, get(1, 0)?[n], *bounds),
                 Candidate::Multiple { of, .. } => multiple(s, get(1, 0)?[n], *of),
                 Candidate::Folded { by, new, .. } => {
                     let lanes = (0..new.len()).map(|part| Ok(get(1, part)?[n])).collect::<Result<Vec<_>, &str>>()?;

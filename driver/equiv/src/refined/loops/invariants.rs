@@ -28,11 +28,13 @@ impl Invariant {
         let mut all = fixed([old, new]);
         for (n, was) in old.iter().enumerate() {
             let may_be = |(_, is): &(usize, &Operand)| is.ty == was.ty && pairs.may_be_same(&was.text, &is.text);
-            let related = |(new, _)| Candidate::Related { old: n, new, how: How::Same, more: 0 };
-            all.extend(new.iter().enumerate().filter(may_be).map(related));
+            let related =
+                |new| [Candidate::Related { old: n, new, how: How::Same, more: 0 }, Candidate::Alike { old: n, new }];
+            all.extend(new.iter().enumerate().filter(may_be).flat_map(|(new, _)| related(new)));
         }
-        let at_most = |(new, base): (usize, &Operand)| Some(Candidate::AtMost { new, most: cut[1].most(&base.text)? });
-        all.extend(new.iter().enumerate().filter_map(at_most));
+        let within =
+            |(new, base): (usize, &Operand)| Some(Candidate::Within { new, bounds: cut[1].bounds(&base.text)? });
+        all.extend(new.iter().enumerate().filter_map(within));
         all.truncate(MOST_CANDIDATES);
         Invariant { all: all.into_iter().map(Some).collect() }
     }
@@ -112,6 +114,11 @@ impl Invariant {
         })
     }
 
+    /// Is a base of the first version poison where its partner is?
+    pub(super) fn is_alike(&self, old: usize, new: usize) -> bool {
+        self.left().any(|(_, candidate)| *candidate == Candidate::Alike { old, new })
+    }
+
     /// The base of the first version that one of the second version is in more bits, and how.
     pub(super) fn narrower(&self, base: usize) -> Option<(usize, How)> {
         let mut relations = self.left().filter_map(|(_, candidate)| match candidate {
@@ -139,6 +146,15 @@ impl Invariant {
     pub(super) fn drop(&mut self, failed: &[usize], undefined: bool) {
         for n in failed {
             self.all[*n] = None;
+        }
+        // Which of the values that may be `undef` are poison alike is said of partners only.
+        let strange = |candidate: &Candidate| match candidate {
+            Candidate::Alike { old, new } => self.partner(*old) != Some(*new),
+            _ => false,
+        };
+        let strange: Vec<usize> = self.left().filter(|(_, candidate)| strange(candidate)).map(|(n, _)| n).collect();
+        for n in strange {
+            self.all[n] = None;
         }
         if !undefined {
             return;

@@ -341,13 +341,15 @@ fn wanted(induction: &Induction<'_>, at: (usize, usize), candidate: &Candidate) 
     match candidate {
         Candidate::Fixed { side, base: n } => vec![(*side, 0, base(*side, *n))],
         Candidate::Defined { old } => vec![(0, 0, base(0, *old))],
-        Candidate::Related { old, new, .. } => vec![(0, 0, base(0, *old)), (1, 0, base(1, *new))],
+        Candidate::Related { old, new, .. } | Candidate::Alike { old, new } => {
+            vec![(0, 0, base(0, *old)), (1, 0, base(1, *new))]
+        }
         Candidate::Fact { side, left, right, .. } => vec![(*side, 0, left.clone()), (*side, 1, right.clone())],
         Candidate::Distance { old, new, .. } => {
             let of = |side: usize, pair: &[Operand; 2]| [(side, 0, pair[0].clone()), (side, 1, pair[1].clone())];
             [of(0, old), of(1, new)].concat()
         }
-        Candidate::AtMost { new, .. } | Candidate::Multiple { new, .. } => vec![(1, 0, base(1, *new))],
+        Candidate::Within { new, .. } | Candidate::Multiple { new, .. } => vec![(1, 0, base(1, *new))],
         Candidate::Folded { old, new, .. } => {
             let lanes = new.iter().enumerate().map(|(part, n)| (1, part, base(1, *n)));
             [(0, 0, base(0, *old))].into_iter().chain(lanes).collect()

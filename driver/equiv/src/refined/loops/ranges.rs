@@ -1,87 +1,94 @@
-//! The largest number that a value may be, by what computes it: a guess that the induction proves, so that what is known
-//! of a value is known behind a cut, too.
+//! Between which numbers a value may be, by what computes it: a guess that the induction proves, so that what is known of a
+//! value is known behind a cut, too.
 
+use super::super::facts::Interval;
 use super::super::flow::Flow;
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
 use rustc_hash::FxHashMap;
 
-/// Rounds in which what goes round in a loop may become larger; then it may be anything.
+/// Rounds in which what goes round in a loop may be more; then it may be anything.
 const ROUNDS: usize = 4;
 
 /// The widest numbers.
 const WIDEST: u32 = 64;
 
-/// The largest number, without a sign, that each value may be, where its type has larger ones.
-pub(super) fn largest(flow: &Flow<'_>) -> FxHashMap<String, u128> {
-    let mut found: FxHashMap<&str, u128> = FxHashMap::default();
-    let mut changed = true;
-    let mut round = 0;
+/// Between which numbers, without a sign, values may be, where their types have others.
+pub(super) fn ranges(flow: &Flow<'_>) -> FxHashMap<String, Interval> {
+    let mut found: FxHashMap<&str, Interval> = FxHashMap::default();
+    let mut all: FxHashMap<&str, Interval> = FxHashMap::default();
+    let (mut changed, mut round) = (true, 0);
     while std::mem::take(&mut changed) {
         for i in flow.order().iter().flat_map(|at| &flow.body.blocks[*at].instructions) {
-            let (Some(name), Some(top)) = (i.result.as_deref(), top(&i.ty)) else { continue };
-            let Some(most) = most(i, top, &found, flow) else { continue };
-            let most = most.min(top);
+            let (Some(name), Some(any)) = (i.result.as_deref(), any(&i.ty)) else { continue };
+            all.insert(name, any);
+            let Some(range) = range(i, any, &found, flow) else { continue };
+            let range = if range.most > any.most { any } else { range };
             let before = found.get(name).copied();
-            if before.is_none_or(|before| before < most) {
-                found.insert(name, if round < ROUNDS { most } else { top });
+            let both = before.map_or(range, |before| joined(before, range));
+            if before != Some(both) {
+                found.insert(name, if round < ROUNDS { both } else { any });
                 changed = true;
             }
         }
         round += 1;
     }
-    let tops: FxHashMap<&str, u128> = flow
-        .body
-        .blocks
-        .iter()
-        .flat_map(|block| &block.instructions)
-        .filter_map(|i| Some((i.result.as_deref()?, top(&i.ty)?)))
-        .collect();
-    found.into_iter().filter(|(name, most)| *most < tops[name]).map(|(name, most)| (name.into(), most)).collect()
+    found.into_iter().filter(|(name, range)| all[name] != *range).map(|(name, range)| (name.into(), range)).collect()
 }
 
-/// The largest number of a type.
-fn top(ty: &Type) -> Option<u128> {
+/// All numbers of a type.
+fn any(ty: &Type) -> Option<Interval> {
     match ty {
-        Type::Int(width @ 1..=WIDEST) => Some((1 << width) - 1),
+        Type::Int(width @ 1..=WIDEST) => Some(Interval { least: 0, most: (1 << width) - 1 }),
         _ => None,
     }
 }
 
-/// The largest number that an instruction gives by what is known of its operands; `None` where nothing is yet. More than
-/// `top` is anything.
-fn most(i: &Instruction, top: u128, found: &FxHashMap<&str, u128>, flow: &Flow<'_>) -> Option<u128> {
+fn joined(one: Interval, other: Interval) -> Interval {
+    Interval { least: one.least.min(other.least), most: one.most.max(other.most) }
+}
+
+/// Between which numbers the result of an instruction is, by what is known of its operands; `None` where nothing is yet. With
+/// more than `any` has, it is anything.
+fn range(i: &Instruction, any: Interval, found: &FxHashMap<&str, Interval>, flow: &Flow<'_>) -> Option<Interval> {
     let of = |operand: &Operand| known(operand, found, flow);
-    match &i.shape {
-        Shape::Phi(values) => values.iter().filter_map(|(operand, _)| of(operand)).max(),
-        Shape::Plain(operands) => match (i.opcode.as_str(), operands.as_slice()) {
-            ("zext" | "trunc", [value]) => of(value),
-            ("select", [_, one, other]) => Some(of(one)?.max(of(other)?)),
-            ("and", [one, other]) => Some(of(one)?.min(of(other)?)),
-            ("or" | "xor", [one, other]) => Some(ones(of(one)? | of(other)?)),
-            ("add", [one, other]) => of(one)?.checked_add(of(other)?),
-            ("mul", [one, other]) => Some(of(one)?.saturating_mul(of(other)?)),
-            ("shl", [value, by]) => {
-                let (value, by) = (of(value)?, u32::try_from(of(by)?).unwrap_or(u32::MAX));
-                Some(if by < WIDEST { value << by } else { top })
+    let operands = match &i.shape {
+        Shape::Phi(values) => return values.iter().filter_map(|(operand, _)| of(operand)).reduce(joined),
+        Shape::Plain(operands) => operands.as_slice(),
+        _ => return Some(any),
+    };
+    let below = |most: u128| Interval { least: 0, most };
+    Some(match (i.opcode.as_str(), operands) {
+        ("zext" | "trunc", [value]) => of(value)?,
+        ("select", [_, one, other]) => joined(of(one)?, of(other)?),
+        (opcode, [one, other]) => {
+            let (one, other) = (of(one)?, of(other)?);
+            let is_number = other.least == other.most;
+            match opcode {
+                "and" => below(one.most.min(other.most)),
+                "or" | "xor" => below(ones(one.most | other.most)),
+                "add" => Interval { least: one.least + other.least, most: one.most + other.most },
+                "sub" if one.least >= other.most => {
+                    Interval { least: one.least - other.most, most: one.most - other.least }
+                }
+                "mul" => Interval { least: one.least * other.least, most: one.most * other.most },
+                // By more than its width it is poison.
+                "shl" if other.most < u128::from(WIDEST) => {
+                    Interval { least: one.least << other.least, most: one.most << other.most }
+                }
+                "lshr" if is_number && other.most < u128::from(WIDEST) => {
+                    Interval { least: one.least >> other.least, most: one.most >> other.least }
+                }
+                "udiv" if is_number && other.most > 0 => {
+                    Interval { least: one.least / other.most, most: one.most / other.most }
+                }
+                "lshr" | "udiv" => below(one.most),
+                "urem" if other.most > 0 => below(one.most.min(other.most - 1)),
+                _ => any,
             }
-            ("lshr", [value, by]) => {
-                let value = of(value)?;
-                Some(
-                    number(by)
-                        .and_then(|by| u32::try_from(by).ok())
-                        .map_or(value, |by| value.checked_shr(by).unwrap_or(0)),
-                )
-            }
-            ("udiv", [value, by]) => {
-                let value = of(value)?;
-                Some(number(by).filter(|by| *by != 0).map_or(value, |by| value / by))
-            }
-            ("urem", [value, by]) => Some(of(value)?.min(of(by)?.saturating_sub(1))),
-            _ => Some(top),
-        },
-        _ => Some(top),
-    }
+        }
+        _ => any,
+    })
 }
 
 /// All bits to the highest one of a number.
@@ -89,16 +96,14 @@ fn ones(n: u128) -> u128 {
     u128::MAX.checked_shr(n.leading_zeros()).unwrap_or(0)
 }
 
-/// A number that is written, as its type has it.
-fn number(operand: &Operand) -> Option<u128> {
-    let top = top(&operand.ty)?;
-    operand.text.parse::<i128>().ok().map(|n| n as u128 & top)
-}
-
-/// The largest number that an operand may be; `None` where what computes it has not been looked at.
-fn known(operand: &Operand, found: &FxHashMap<&str, u128>, flow: &Flow<'_>) -> Option<u128> {
+/// Between which numbers an operand is; `None` where what computes it has not been looked at.
+fn known(operand: &Operand, found: &FxHashMap<&str, Interval>, flow: &Flow<'_>) -> Option<Interval> {
+    let any = any(&operand.ty)?;
     match flow.definition(&operand.text) {
         Some(_) => found.get(operand.text.as_str()).copied(),
-        None => number(operand).or_else(|| top(&operand.ty)),
+        None => Some(operand.text.parse::<i128>().map_or(any, |n| {
+            let n = n as u128 & any.most;
+            Interval { least: n, most: n }
+        })),
     }
 }

@@ -181,12 +181,11 @@ impl SymbolicExecutor<'_> {
         Value { bits, poison, ..value }
     }
 
-    /// Notes that a use sees nothing above a number, where none does. (The first version may choose as it likes, so long as
-    /// there is a choice: the plain bits are within the limit, too.)
+    /// Notes that a use sees nothing beyond bounds, where none does. (The first version may choose as it likes, so long as
+    /// there is a choice: the plain bits are within them, too.)
     fn limit(&mut self, key: Expr, bits: Expr, poison: Expr) {
-        let Some((_, most)) = self.limits.iter().find(|(known, _)| *known == key) else { return };
-        let most = self.s.bits(bits.width(), *most);
-        let within = self.s.apply("bvule", &[bits, most], Sort::Bool);
+        let Some((_, bounds)) = self.limits.iter().find(|(known, _)| *known == key) else { return };
+        let within = bounds.holds(self.s, bits);
         let fact = self.s.or(&[poison, within]);
         self.facts.push(fact);
     }

@@ -1,5 +1,6 @@
 //! Where a version begins and ends if that is not all of a function: at a cut of a loop, with values that are there.
 
+use super::super::facts::Interval;
 use super::super::region::{Arrival, State};
 use super::{Arrived, Begun, Chosen, Leaf, Local, Samples, SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Operand, Shape};
@@ -29,8 +30,8 @@ pub(in super::super) struct Start<'a> {
     pub(in super::super) places: &'a BTreeMap<usize, Address>,
     /// What that version computes with choices of its own.
     pub(in super::super) contexts: &'a [String],
-    /// By what uses are known by: a number that none exceeds.
-    pub(in super::super) limits: &'a [(Expr, u128)],
+    /// Bounds of each use, by what uses are known by.
+    pub(in super::super) limits: &'a [(Expr, Interval)],
 }
 
 /// A value that is asked for where control comes to a cut.
