@@ -177,7 +177,10 @@ impl SymbolicExecutor<'_> {
             poison = self.s.or(&[poison, is_poison]);
         }
         let bits = self.chosen_bits(value.bits, mask, chosen);
-        self.limit(key, bits, poison);
+        // Only what is there at a cut has bounds: a load may be known by an address that is such a value.
+        if computed && place.is_none() {
+            self.limit(key, bits, poison);
+        }
         Value { bits, poison, ..value }
     }
 
