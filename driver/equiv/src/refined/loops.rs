@@ -32,6 +32,7 @@ mod lockstep;
 mod progress;
 mod question;
 mod ranges;
+mod readings;
 mod regions;
 mod scalarised;
 mod steps;
@@ -46,7 +47,7 @@ use super::flow::Flow;
 use super::region::Region;
 use super::symexec::Keys;
 use super::{Decided, Pair, Undecided};
-use invariants::Invariant;
+use invariants::{Invariant, look};
 use lockstep::{Lockstep, Pairs};
 use progress::Progress;
 use question::{LoopQuestion, Source};
@@ -127,9 +128,14 @@ struct CutVersion<'a> {
 }
 
 impl<'a> CutVersion<'a> {
-    fn new(body: &'a Body, at: CutAt, peeled: usize) -> Result<CutVersion<'a>, NotModelled> {
+    fn new(
+        body: &'a Body,
+        at: CutAt,
+        peeled: usize,
+        is_kept: impl Fn(&Flow<'_>, &str) -> bool,
+    ) -> Result<CutVersion<'a>, NotModelled> {
         let flow = Flow::new(body);
-        let cuts = cuts(&flow, at);
+        let cuts = cuts(&flow, at, |i| i.result.as_ref().is_some_and(|name| is_kept(&flow, name)));
         CutVersion::of(flow, cuts, peeled)
     }
 
@@ -223,7 +229,7 @@ pub(super) fn in_lockstep(pair: &Pair<'_>, solver: &mut Solver, budget: &mut Bud
     let Ok(progress) = progress::compare(pair) else { return Ok(None) };
     let version = |n: usize| {
         let flow = Flow::new(&pair.bodies[n]);
-        let cuts = cuts_at(&flow, &lockstep.cuts(&flow, n));
+        let cuts = cuts_at(&flow, &lockstep.cuts(&flow, n), |block, name| lockstep.is_alone(n, block, name));
         CutVersion::of(flow, cuts, 0)
     };
     let kept = budget.keep_half();
@@ -297,17 +303,26 @@ fn proved(
     solver: &mut Solver,
     budget: &mut Budget,
 ) -> io::Result<Result<u64, Failure>> {
-    let [old, new] =
-        [(0, way.old), (1, way.new)].map(|(n, at)| CutVersion::new(&pair.bodies[n], at, usize::from(way.peeled)));
-    let versions = match (old, new) {
-        (Ok(old), Ok(new)) => [old, new],
-        (Err(reason), _) | (_, Err(reason)) => {
+    let versions = match cut_versions(&pair.bodies, way) {
+        Ok(versions) => versions,
+        Err(reason) => {
             let met = Effort { exact: false, as_other: false };
             return Ok(Err(Failure { questions: 0, reason: reason.into(), met }));
         }
     };
     let iterations = if way.unrolled { steps::iterations(&versions) } else { BTreeMap::new() };
     Induction { iterations, ..Induction::new(pair, versions, effort) }.proved(progress, solver, budget)
+}
+
+/// Both versions, cut in one way. What may be a NaN is one value to the first version, and to the second one where the
+/// first one has it, too.
+fn cut_versions(bodies: &[Body; 2], way: Way) -> Result<[CutVersion<'_>; 2], NotModelled> {
+    let peeled = usize::from(way.peeled);
+    let old = CutVersion::new(&bodies[0], way.old, peeled, |_, _| true)?;
+    let bases = old.cuts.iter().flat_map(|cut| &cut.state.bases);
+    let looks: BTreeSet<String> = bases.map(|base| look(&old.flow, &base.text)).collect();
+    let new = CutVersion::new(&bodies[1], way.new, peeled, |flow, name| looks.contains(&look(flow, name)))?;
+    Ok([old, new])
 }
 
 /// Pairs of cuts with what is thought to hold there.

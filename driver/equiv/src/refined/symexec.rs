@@ -24,6 +24,7 @@ mod objects;
 mod order;
 mod ordered;
 mod past;
+mod read;
 mod returned;
 mod start;
 mod values;
@@ -141,6 +142,8 @@ pub(super) struct SymbolicExecutor<'a> {
     facts: Vec<Expr>,
     /// What has been stored that may be `undef`, by the bits of a sample.
     stored: Vec<(Expr, Leaf)>,
+    /// Values that may be others for each use and have been stored, with a sample of each.
+    sampled: Vec<(Value, &'a str)>,
     /// How often each thing that may be `undef` has been used.
     uses: BTreeMap<String, usize>,
     /// What is being computed: a sample of what leaves.
@@ -238,6 +241,7 @@ pub(super) fn behaviour<'a>(
         objects: vec![],
         facts: vec![],
         stored: vec![],
+        sampled: vec![],
         uses: BTreeMap::new(),
         within: String::new(),
         ways: FxHashMap::default(),

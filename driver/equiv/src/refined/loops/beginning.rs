@@ -10,6 +10,7 @@ use super::{Induction, NotModelled};
 use rewright_llvm::body::Operand;
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Script, Sort};
+use std::collections::BTreeSet;
 
 /// Where a step begins.
 pub(super) struct Beginning<'a> {
@@ -31,14 +32,8 @@ impl<'a> Beginning<'a> {
         let mut old = vec![];
         for (n, base) in self.bases(0).iter().enumerate() {
             let mut leaf = self.leaf("before", base, false)?;
-            if let Some((partner, is_alike)) = invariant.partner(n).map(|new| (new, invariant.is_alike(n, new))) {
-                let partner = &new[partner];
-                // Where it is not poison, it is that value.
-                let poison = if is_alike { partner.value.poison } else { leaf.value.poison };
-                leaf.value = Value { poison, ..partner.value };
-                if self.undefined && !invariant.is_fixed(0, n) {
-                    (leaf.mask, leaf.key) = (partner.mask, partner.key);
-                }
+            if let Some(partner) = invariant.partner(n) {
+                leaf = self.as_partner(n, leaf, (partner, &new[partner]));
             }
             if let Some((by, lanes)) = invariant.fold(n) {
                 let lanes: Vec<Value> = lanes.iter().map(|lane| new[*lane].value).collect();
@@ -53,6 +48,47 @@ impl<'a> Beginning<'a> {
             }
         }
         Ok([old, new])
+    }
+
+    /// A base of the first version that refines to one of the second version.
+    fn as_partner(&self, old: usize, mut leaf: Leaf, (new, partner): (usize, &Leaf)) -> Leaf {
+        let invariant = &self.induction.invariants[&self.at];
+        // Where it is not poison, it is that value.
+        let poison = if invariant.is_alike(old, new) { partner.value.poison } else { leaf.value.poison };
+        leaf.value = Value { poison, ..partner.value };
+        if self.undefined && !invariant.is_fixed(0, old) {
+            (leaf.mask, leaf.key, leaf.place) = (partner.mask, partner.key, partner.place);
+        }
+        leaf
+    }
+
+    /// Bases of the second version are what has been read, and so are those of the first version that they refine.
+    pub(super) fn are_read(&self, leaves: &mut [Vec<Leaf>; 2], read: &[(usize, Leaf)]) {
+        let invariant = &self.induction.invariants[&self.at];
+        for (new, leaf) in read {
+            leaves[1][*new] = *leaf;
+            for (old, was) in leaves[0].iter_mut().enumerate().filter(|(old, _)| invariant.partner(*old) == Some(*new))
+            {
+                *was = self.as_partner(old, *was, (*new, leaf));
+            }
+        }
+    }
+
+    /// Readings that hold of bases of a version which nothing else says more of.
+    pub(super) fn readings(&self, side: usize) -> BTreeSet<usize> {
+        let invariant = &self.induction.invariants[&self.at];
+        let cut = [self.at.0, self.at.1][side];
+        let readings = &self.induction.versions[side].cuts[cut].state.readings;
+        let is_free = |base: Option<usize>| match (side, base) {
+            (_, None) => true,
+            (0, Some(base)) => invariant.partner(base).is_none() && invariant.fold(base).is_none(),
+            (_, Some(base)) => invariant.narrower(base).is_none(),
+        };
+        let of = |(_, candidate): (usize, &Candidate)| match candidate {
+            Candidate::Read { side: of, reading } if *of == side => Some(*reading),
+            _ => None,
+        };
+        invariant.left().filter_map(of).filter(|reading| is_free(readings[*reading].base)).collect()
     }
 
     /// What the candidates say that are left of bases.
@@ -83,6 +119,7 @@ impl<'a> Beginning<'a> {
                 Candidate::Alike { .. }
                 | Candidate::Folded { .. }
                 | Candidate::Fixed { .. }
+                | Candidate::Read { .. }
                 | Candidate::Fact { .. }
                 | Candidate::Distance { .. } => {}
             }
@@ -120,7 +157,7 @@ impl<'a> Beginning<'a> {
         }
         let is_folded = !computed.is_empty();
         computed.extend(state.computed.iter().cloned());
-        is_folded.then(|| (State { bases, computed, decided: state.decided.clone() }, own))
+        is_folded.then(|| (State { bases, computed, decided: state.decided.clone(), readings: vec![] }, own))
     }
 
     /// Bounds of each use of a base, by what uses are known by, where each may see another value. The set that the second

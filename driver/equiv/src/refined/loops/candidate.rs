@@ -38,6 +38,8 @@ pub(super) enum Candidate {
     Alike { old: usize, new: usize },
     /// A base of the second version is within bounds if it is not poison: at each use.
     Within { new: usize, bounds: Interval },
+    /// A base is what memory holds where one of the readings of its cut reads.
+    Read { side: usize, reading: usize },
     /// A base of the second version is a multiple of this number, if it is not poison.
     Multiple { new: usize, of: usize },
     /// Some bases of the second version, taken together by an operation whose order does not matter, refine a base of

@@ -1,7 +1,7 @@
 //! What a step of the induction claims, each claim with a variable that says whether an answer breaks it.
 
 use super::super::refines::{Without, memories_refine};
-use super::super::symexec::{Behaviour, Samples};
+use super::super::symexec::{Arrived, Behaviour};
 use super::NotModelled;
 use super::candidate::{Candidate, fact, folded, multiple, within};
 use rewright_smt::{Expr, Script, Sort};
@@ -63,13 +63,17 @@ impl<'s> Claims<'s> {
     pub(super) fn holds(
         &mut self,
         candidate: &Candidate,
-        values: [&[((usize, usize), Samples)]; 2],
+        arrived: [&Arrived; 2],
         who: usize,
     ) -> Result<Expr, NotModelled> {
         let get = |side: usize, part: usize| {
-            let asked = values[side].iter().find(|(by, _)| *by == (who, part));
+            let asked = arrived[side].values.iter().find(|(by, _)| *by == (who, part));
             asked.map(|(_, samples)| *samples).ok_or("a value that is not there")
         };
+        if let Candidate::Read { side, reading } = candidate {
+            let holds = arrived[*side].readings.iter().find(|(n, _)| n == reading);
+            return Ok(holds.ok_or("a reading that is not there")?.1);
+        }
         let s = &mut *self.s;
         let mut all = vec![];
         for n in 0..2 {
@@ -89,6 +93,8 @@ impl<'s> Claims<'s> {
                 }
                 Candidate::Alike { .. } => s.equal(get(0, 0)?[n].poison, get(1, 0)?[n].poison),
                 Candidate::Within { bounds, .. } => within(s, get(1, 0)?[n], *bounds),
+                // It is asked where control arrives.
+                Candidate::Read { .. } => Expr::FALSE,
                 Candidate::Multiple { of, .. } => multiple(s, get(1, 0)?[n], *of),
                 Candidate::Folded { by, new, .. } => {
                     let lanes = (0..new.len()).map(|part| Ok(get(1, part)?[n])).collect::<Result<Vec<_>, &str>>()?;

@@ -1,6 +1,7 @@
 //! What may hold of the values of both versions at a pair of cuts: candidates.
 
 use super::super::super::modules::Version;
+use super::super::flow::Flow;
 use super::CutVersion;
 use super::bounds::{Bounds, distances};
 use super::candidate::Candidate;
@@ -35,6 +36,7 @@ impl Invariant {
         let within =
             |(new, base): (usize, &Operand)| Some(Candidate::Within { new, bounds: cut[1].bounds(&base.text)? });
         all.extend(new.iter().enumerate().filter_map(within));
+        all.extend(read(cut, at));
         all.truncate(MOST_CANDIDATES);
         Invariant { all: all.into_iter().map(Some).collect() }
     }
@@ -53,7 +55,7 @@ impl Invariant {
         let is_number = |(_, base): &(usize, &Operand)| matches!(base.ty, Type::Int(2..));
         all.extend(bases[0].iter().enumerate().filter(is_number).map(|(old, _)| Candidate::Defined { old }));
         let looks =
-            [0, 1].map(|side| bases[side].iter().map(|base| look(cut[side], &base.text, LOOK)).collect::<Vec<_>>());
+            [0, 1].map(|side| bases[side].iter().map(|base| look(&cut[side].flow, &base.text)).collect::<Vec<_>>());
         for (old, was) in bases[0].iter().enumerate() {
             // The likeliest first: what is like it, then what has its name.
             let mut likely: Vec<(usize, &Operand)> = bases[1].iter().enumerate().collect();
@@ -86,6 +88,7 @@ impl Invariant {
             all.extend(bounds.facts(side));
         }
         all.extend(distances(&bounds));
+        all.extend(read(cut, at));
         if iterations > 1 {
             let counts = |(_, base): &(usize, &Operand)| bounds[1].counts(base);
             let counters = bases[1].iter().enumerate().filter(counts);
@@ -184,6 +187,15 @@ fn fixed(bases: [&Vec<Operand>; 2]) -> Vec<Candidate> {
     bases.iter().enumerate().flat_map(of).collect()
 }
 
+/// That bases are in memory.
+fn read(cut: [&CutVersion<'_>; 2], at: (usize, usize)) -> Vec<Candidate> {
+    let of = |side: usize| {
+        let readings = cut[side].cuts[[at.0, at.1][side]].state.readings.len();
+        (0..readings).map(move |reading| Candidate::Read { side, reading })
+    };
+    of(0).chain(of(1)).collect()
+}
+
 /// Does a lane of a vector become another one by a sum with a constant?
 fn counts_by_lane(cut: &CutVersion<'_>, lane: &str) -> bool {
     let Some((_, Instruction { shape: Shape::Phi(values), .. })) = cut.flow.definition(lane) else { return false };
@@ -231,8 +243,12 @@ fn number(cut: &CutVersion<'_>, value: &Operand) -> Option<i128> {
 const LOOK: u32 = 4;
 
 /// What a value looks like: what computes it, without names.
-fn look(cut: &CutVersion<'_>, name: &str, depth: u32) -> String {
-    let Some((_, i)) = cut.flow.definition(name) else {
+pub(super) fn look(flow: &Flow<'_>, name: &str) -> String {
+    look_within(flow, name, LOOK)
+}
+
+fn look_within(flow: &Flow<'_>, name: &str, depth: u32) -> String {
+    let Some((_, i)) = flow.definition(name) else {
         return if name.starts_with('%') { "parameter".into() } else { name.into() };
     };
     let taken: Vec<&str> = match &i.shape {
@@ -241,7 +257,7 @@ fn look(cut: &CutVersion<'_>, name: &str, depth: u32) -> String {
         Shape::Plain(operands) => operands.iter().map(|operand| operand.text.as_str()).collect(),
         _ => i.template.holes.iter().map(String::as_str).collect(),
     };
-    let mut taken: Vec<String> = taken.into_iter().map(|name| look(cut, name, depth - 1)).collect();
+    let mut taken: Vec<String> = taken.into_iter().map(|name| look_within(flow, name, depth - 1)).collect();
     taken.sort_unstable();
     format!("{}({})", i.opcode, taken.join(" "))
 }

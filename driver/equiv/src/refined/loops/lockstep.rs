@@ -8,6 +8,7 @@
 
 use super::super::flow::Flow;
 use super::super::symexec::is_arithmetic;
+use super::regions::is_settled;
 use rewright_llvm::body::{Block, Body, Instruction, Shape, Template};
 use rewright_llvm::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,8 @@ pub(super) struct Lockstep {
     pub(super) pairs: Pairs,
     /// Blocks that stood behind another one in one block, by version.
     pieces: [BTreeSet<usize>; 2],
+    /// By version and block: values that are needed where it begins in both.
+    kept: [BTreeMap<usize, BTreeSet<String>>; 2],
 }
 
 /// What is taken for the same in both versions.
@@ -77,7 +80,15 @@ impl Lockstep {
             first.iter().for_each(|at| _ = pieces.remove(at));
             pieces
         });
-        (blocks.len() > 1).then_some(Lockstep { bodies: [old, new], pairs: Pairs { blocks, values }, pieces })
+        let pairs = Pairs { blocks, values };
+        let bodies = [old, new];
+        let kept = kept(&bodies, &pairs);
+        (pairs.blocks.len() > 1).then_some(Lockstep { bodies, pairs, pieces, kept })
+    }
+
+    /// Is a value not needed in the other version where a block of this one begins?
+    pub(super) fn is_alone(&self, version: usize, block: usize, name: &str) -> bool {
+        self.kept[version].get(&block).is_some_and(|names| !names.contains(name))
     }
 
     /// Blocks of a version at which it is cut.
@@ -88,6 +99,25 @@ impl Lockstep {
         let paired = self.pairs.blocks.iter().map(|(old, new)| [*old, *new][version]);
         paired.filter(|at| order.contains(at) && is_cut(at)).chain(headers).collect()
     }
+}
+
+/// By version and block: values that are needed where it begins in both.
+fn kept(bodies: &[Body; 2], pairs: &Pairs) -> [BTreeMap<usize, BTreeSet<String>>; 2] {
+    let flows = bodies.each_ref().map(Flow::new);
+    let live = flows.each_ref().map(Flow::live);
+    let mut found = [BTreeMap::new(), BTreeMap::new()];
+    for (old, new) in &pairs.blocks {
+        let needed = [(0, *old), (1, *new)].map(|(n, at)| heavy(&flows[n], &live[n][at]));
+        for (version, block) in [(0, *old), (1, *new)] {
+            let is_kept = |name: &str| match version {
+                0 => needed[1].iter().any(|other| pairs.may_be_same(name, other)),
+                _ => needed[0].iter().any(|other| pairs.may_be_same(other, name)),
+            };
+            let names = needed[version].iter().filter(|name| is_kept(name)).map(|name| name.to_string());
+            found[version].insert(block, names.collect());
+        }
+    }
+    found
 }
 
 /// Pairs of blocks, from the entries along equal branches.
@@ -260,16 +290,20 @@ impl Pairing {
             let needed = [needed(&flows[0], *old, &live[0]), needed(&flows[1], *new, &live[1])];
             let is_cut = |(x, y): &(usize, usize)| {
                 let i = &flows[0].body.blocks[*old].instructions[*x];
-                let [was, is] = [&needed[0][*x], &needed[1][*y]];
                 let is_paired = |name: &&str, pairs: &BTreeMap<String, String>, others: &BTreeSet<&str>| {
                     pairs.get(*name).is_some_and(|other| others.contains(other.as_str()))
                 };
+                let [was, is] = [&needed[0][*x], &needed[1][*y]];
+                let [was, is] = [
+                    rooted(&flows[0], was, |name| is_paired(name, &self.values, is)),
+                    rooted(&flows[1], is, |name| is_paired(name, &self.turned, was)),
+                ];
                 let stays =
                     matches!(i.shape, Shape::Phi(_) | Shape::Alloca(_)) || i.shape.is_terminator() || is_light(i);
                 !stays
                     && counts(i)
-                    && was.iter().all(|name| is_paired(name, &self.values, is))
-                    && is.iter().all(|name| is_paired(name, &self.turned, was))
+                    && was.iter().all(|name| is_paired(name, &self.values, &is))
+                    && is.iter().all(|name| is_paired(name, &self.turned, &was))
             };
             self.positions[n].iter().filter(|at| is_cut(at)).map(|(x, y)| (x + 1, y + 1)).collect()
         };
@@ -303,6 +337,23 @@ fn heavy<'a>(flow: &Flow<'a>, names: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
         }
         match flow.definition(name) {
             Some((_, i)) if is_light(i) => todo.extend(flow.uses(i)),
+            _ => _ = found.insert(name),
+        }
+    }
+    found
+}
+
+/// Values, of those that are no pair what they are made of again, where they are made or read by what is left.
+fn rooted<'a>(flow: &Flow<'a>, names: &BTreeSet<&'a str>, is_paired: impl Fn(&&str) -> bool) -> BTreeSet<&'a str> {
+    let (mut todo, mut seen, mut found) = (names.iter().copied().collect::<Vec<_>>(), BTreeSet::new(), BTreeSet::new());
+    while let Some(name) = todo.pop() {
+        if !seen.insert(name) {
+            continue;
+        }
+        match flow.definition(name) {
+            Some((_, i)) if !is_paired(&name) && (is_settled(i) || matches!(i.shape, Shape::Load(..))) => {
+                todo.extend(flow.uses(i));
+            }
             _ => _ = found.insert(name),
         }
     }

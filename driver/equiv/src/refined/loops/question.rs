@@ -95,39 +95,51 @@ impl LoopQuestion {
         let [old, new] = &induction.versions;
         let regions = [old.region(from[0])?, new.region(from[1])?];
         let (mut leaves, mut assumed) = ([vec![], vec![]], vec![given.promised]);
-        let (mut folded, mut limits) = (None, vec![]);
+        let (mut limits, mut readings) = (vec![], [BTreeSet::new(), BTreeSet::new()]);
         if let Source::Cuts(at) = source {
             let mut begin = Beginning { s, induction, at, undefined };
             leaves = begin.leaves()?;
-            assumed.extend(begin.assumed(&leaves)?);
-            folded = begin.folded(&leaves);
             limits = begin.limits(&leaves);
+            readings = [0, 1].map(|side| begin.readings(side));
         }
         let asked = asked(induction);
         let begun = facts_at(induction, source);
-        let starts = [0, 1].map(|side| {
-            let version = &induction.versions[side];
-            Start {
-                body: &regions[side].body,
-                state: match from[side] {
-                    RegionStart::Entry => None,
-                    RegionStart::Cut { cut, .. } => match &folded {
-                        Some((state, leaves)) if side == 0 => Some((state, leaves.as_slice())),
-                        _ => Some((&version.cuts[cut].state, leaves[side].as_slice())),
-                    },
-                },
-                slots: &version.slots,
-                arrivals: &regions[side].arrivals,
-                requests: &asked[side],
-                begun: &begun[side],
-                like: &[],
-                contexts: &[],
-                places: &NOWHERE,
-                limits: &limits,
-            }
-        });
-        let [old_start, new_start] = starts;
+        let asked_readings = asked_readings(induction);
+        let start = |side: usize, state| Start {
+            body: &regions[side].body,
+            state,
+            slots: &induction.versions[side].slots,
+            arrivals: &regions[side].arrivals,
+            requests: &asked[side],
+            begun: &begun[side],
+            readings: &readings[side],
+            asked_readings: &asked_readings[side],
+            like: &[],
+            contexts: &[],
+            places: &NOWHERE,
+            limits: &limits,
+        };
+        let state = |side: usize| match from[side] {
+            RegionStart::Entry => None,
+            RegionStart::Cut { cut, .. } => Some(&induction.versions[side].cuts[cut].state),
+        };
+        let new_leaves = leaves[1].clone();
+        let new_start = start(1, state(1).map(|state| (state, new_leaves.as_slice())));
         let new = behaviour(s, pair.versions[1], &new_start, &given, &pair.keys, Choosing::Anything)?;
+        let mut folded = None;
+        if let Source::Cuts(at) = source {
+            let mut begin = Beginning { s, induction, at, undefined };
+            begin.are_read(&mut leaves, &new.begun.read);
+            assumed.extend(begin.assumed(&leaves)?);
+            folded = begin.folded(&leaves);
+        }
+        let old_start = start(
+            0,
+            match &folded {
+                Some((state, leaves)) => Some((state, leaves.as_slice())),
+                None => state(0).map(|state| (state, leaves[0].as_slice())),
+            },
+        );
         let contexts = if induction.effort.as_other { new.contexts.as_slice() } else { &[] };
         let places = places.iter().map(|(old, is)| (*old, new.accesses[*is].place.clone())).collect();
         let old_start = Start { like: &new.chosen, contexts, places: &places, ..old_start };
@@ -161,7 +173,7 @@ impl LoopQuestion {
                         continue;
                     }
                     let number = number(induction, at, n);
-                    let holds = claims.holds(candidate, [&was.values, &is.values], number)?;
+                    let holds = claims.holds(candidate, [was, is], number)?;
                     if holds == Expr::FALSE && induction.pairs.is_some() {
                         fallen.push((at, n));
                         continue;
@@ -339,6 +351,7 @@ fn wanted(induction: &Induction<'_>, at: (usize, usize), candidate: &Candidate) 
     let cuts = [at.0, at.1];
     let base = |side: usize, n: usize| induction.versions[side].cuts[cuts[side]].state.bases[n].clone();
     match candidate {
+        Candidate::Read { .. } => vec![],
         Candidate::Fixed { side, base: n } => vec![(*side, 0, base(*side, *n))],
         Candidate::Defined { old } => vec![(0, 0, base(0, *old))],
         Candidate::Related { old, new, .. } | Candidate::Alike { old, new } => {
@@ -383,6 +396,19 @@ fn facts(s: &mut Script, induction: &Induction<'_>, source: Source, begun: [&Beg
         facts.extend(fact(s, candidate, value));
     }
     facts
+}
+
+/// Readings of which candidates ask whether they hold where a cut is reached, by version: cut and reading.
+fn asked_readings(induction: &Induction<'_>) -> [BTreeSet<(usize, usize)>; 2] {
+    let mut asked = [BTreeSet::new(), BTreeSet::new()];
+    for (at, invariant) in &induction.invariants {
+        for (_, candidate) in invariant.left() {
+            if let Candidate::Read { side, reading } = candidate {
+                asked[*side].insert(([at.0, at.1][*side], *reading));
+            }
+        }
+    }
+    asked
 }
 
 /// What all candidates want to know where their cuts are reached.

@@ -6,9 +6,10 @@
 //! there, and so does the condition of a branch one of whose arms does.
 
 use super::super::flow::Flow;
-use super::super::region::{Arrival, Region, State};
+use super::super::region::{Arrival, Reading, Region, State};
 use super::super::symexec::is_arithmetic;
 use super::lockstep::is_light;
+use super::readings::{self, Finder};
 use crate::not_modelled::NotModelled;
 use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape, Template};
 use rewright_llvm::types::Type;
@@ -37,8 +38,8 @@ pub(super) struct Cut {
     pub(super) state: State,
 }
 
-/// The cuts of all loops.
-pub(super) fn cuts(flow: &Flow<'_>, at: CutAt) -> Vec<Cut> {
+/// The cuts of all loops. What may be a NaN is computed anew if it is not kept, as it may be another one then.
+pub(super) fn cuts(flow: &Flow<'_>, at: CutAt, is_kept: impl Fn(&Instruction) -> bool) -> Vec<Cut> {
     let live = flow.live();
     let cut = |one: super::super::flow::Loop| {
         let inside: Vec<usize> = flow.successors(one.header).filter(|to| one.blocks.contains(to)).collect();
@@ -48,17 +49,24 @@ pub(super) fn cuts(flow: &Flow<'_>, at: CutAt) -> Vec<Cut> {
             _ => one.header,
         };
         let decided = decided(flow, block);
-        let state = state(flow, &live[block], decided, is_computed);
+        let is_made_again = |i: &Instruction| is_computed(i) && (is_settled(i) || !is_kept(i));
+        let state = state(flow, block, &live[block], decided, is_made_again, |_| false);
         Cut { block, header: one.header, blocks: one.blocks, state }
     };
     flow.loops().into_iter().map(cut).collect()
 }
 
-/// Cuts at the beginnings of blocks, at which values are what they are, as far as they are not light.
-pub(super) fn cuts_at(flow: &Flow<'_>, blocks: &BTreeSet<usize>) -> Vec<Cut> {
+/// Cuts at the beginnings of blocks, at which values are what they are, as far as they are not light. What the other
+/// version does not keep, which `is_alone` says of a block and a value, is computed or read again where it can be.
+pub(super) fn cuts_at(flow: &Flow<'_>, blocks: &BTreeSet<usize>, is_alone: impl Fn(usize, &str) -> bool) -> Vec<Cut> {
     let live = flow.live();
     let cut = |block: usize| {
-        let state = state(flow, &live[block], vec![], is_light);
+        let is_alone = |name: &str| is_alone(block, name);
+        let is_made_again = |i: &Instruction| {
+            let is_alone = || i.result.as_deref().is_some_and(is_alone);
+            is_light(i) || (is_settled(i) && is_alone() && !readings::is_stored(flow, block, i))
+        };
+        let state = state(flow, block, &live[block], vec![], is_made_again, is_alone);
         Cut { block, header: block, blocks: BTreeSet::new(), state }
     };
     blocks.iter().copied().map(cut).collect()
@@ -66,7 +74,7 @@ pub(super) fn cuts_at(flow: &Flow<'_>, blocks: &BTreeSet<usize>) -> Vec<Cut> {
 
 /// Is there a loop whose header decides whether there is another iteration?
 pub(super) fn decides_at_headers(flow: &Flow<'_>) -> bool {
-    cuts(flow, CutAt::Inside).iter().any(|cut| cut.block != cut.header)
+    cuts(flow, CutAt::Inside, |_| false).iter().any(|cut| cut.block != cut.header)
 }
 
 /// Conditions that are decided wherever a block begins.
@@ -85,13 +93,17 @@ fn decided(flow: &Flow<'_>, block: usize) -> Vec<(Operand, bool)> {
     decided
 }
 
-/// What is known where these values are needed, some of which are computed anew.
+/// What is known where these values are needed, some of which are computed anew. Others may be read again, by what is there
+/// for them alone.
 fn state(
     flow: &Flow<'_>,
+    block: usize,
     live: &BTreeSet<&str>,
     decided: Vec<(Operand, bool)>,
     is_computed: impl Fn(&Instruction) -> bool,
+    is_alone: impl Fn(&str) -> bool,
 ) -> State {
+    let finder = Finder { flow, block };
     let mut found = State { decided, ..State::default() };
     let conditions = found.decided.iter().map(|(condition, _)| condition.text.as_str());
     let mut todo: Vec<&str> = live.iter().copied().chain(conditions).collect();
@@ -100,7 +112,9 @@ fn state(
         let Some((_, i)) = flow.definition(name) else { continue };
         let key = (flow.position(name), name.to_string());
         if !is_computed(i) {
-            bases.insert(key);
+            if bases.insert(key) && is_alone(name) {
+                todo.extend(finder.roots(name));
+            }
         } else if computed.insert(key) {
             todo.extend(flow.uses(i));
         }
@@ -109,6 +123,7 @@ fn state(
     let base = |i: Instruction| Operand { ty: i.ty, text: i.result.unwrap_or_default() };
     found.bases = bases.iter().filter_map(definition).map(base).collect();
     found.computed = computed.iter().filter_map(definition).collect();
+    found.readings = finder.readings(&found.bases);
     found
 }
 
@@ -120,6 +135,13 @@ fn is_computed(i: &Instruction) -> bool {
         Shape::Call { callee, bundles: false, .. } => is_arithmetic(callee.as_deref()),
         _ => false,
     }
+}
+
+/// Is it the same wherever it is computed from the same? Not what may be a NaN, of which each has bits of its own.
+pub(super) fn is_settled(i: &Instruction) -> bool {
+    let rounds = || ["fadd", "fsub", "fmul", "fdiv", "frem", "fptrunc", "fpext"].contains(&i.opcode.as_str());
+    let may_be_nan = || matches!(i.shape, Shape::Call { .. }) || rounds();
+    is_computed(i) && (matches!(i.ty, Type::Int(_) | Type::Ptr) || !may_be_nan())
 }
 
 /// A copy of a block.
@@ -280,7 +302,10 @@ impl Builder<'_> {
             }
             if let Some(cut) = arrives {
                 let names = own.iter().map(|(name, here)| (name.clone(), here.clone())).collect();
-                region.arrivals.push(Arrival { cut, block: region.body.blocks.len(), names });
+                let readings =
+                    self.cuts[cut].state.readings.iter().map(|reading| renamed_reading(reading, *node, &own));
+                let readings = readings.collect();
+                region.arrivals.push(Arrival { cut, block: region.body.blocks.len(), names, readings });
             }
             region.body.blocks.push(Block { label: self.label(*node), instructions });
             names[*node] = own;
@@ -352,6 +377,18 @@ impl Builder<'_> {
         }
         copy
     }
+}
+
+/// A reading with the names that bases have at a node, and other names of its own.
+fn renamed_reading(reading: &Reading, node: usize, names: &Names) -> Reading {
+    let own: BTreeSet<&str> = reading.instructions.iter().filter_map(|i| i.result.as_deref()).collect();
+    let instructions = reading.instructions.iter().map(|i| {
+        let mut copy = i.clone();
+        copy.result = i.result.as_ref().map(|name| format!("{name}@{node}"));
+        copy.replace(|name| if own.contains(name) { Some(format!("{name}@{node}")) } else { names.get(name).cloned() });
+        copy
+    });
+    Reading { value: renamed(&reading.value, names), instructions: instructions.collect(), ..*reading }
 }
 
 fn renamed(operand: &Operand, names: &Names) -> Operand {

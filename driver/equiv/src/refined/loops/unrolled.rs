@@ -44,7 +44,7 @@ pub(super) fn decide(pair: &Pair<'_>, solver: &mut Solver, budget: &mut Budget) 
 /// A body without loops whose ends are those of the function, or arrivals where another iteration would begin.
 fn written_out(body: &Body, iterations: usize) -> Result<Region, NotModelled> {
     let flow = Flow::new(body);
-    let region = region(&flow, &cuts(&flow, CutAt::Header), RegionStart::Entry, iterations)?;
+    let region = region(&flow, &cuts(&flow, CutAt::Header, |_| false), RegionStart::Entry, iterations)?;
     match region.body.blocks.len() <= MOST_BLOCKS {
         true => Ok(region),
         false => Err("too many iterations".into()),

@@ -16,13 +16,13 @@ use rewright_smt::{self as smt, Address, Expr, Sort};
 use rewright_typeprop::model::MemoryAccess;
 
 /// Where a lane is read or written.
-struct Lane {
-    address: Address,
+pub(super) struct Lane {
+    pub(super) address: Address,
     /// In bits, whole bytes.
-    size: u32,
+    pub(super) size: u32,
     /// Bits of the lane.
-    width: u32,
-    ty: Type,
+    pub(super) width: u32,
+    pub(super) ty: Type,
 }
 
 /// What an access goes to.
@@ -181,14 +181,61 @@ impl<'a> SymbolicExecutor<'a> {
     pub(super) fn load(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
         let Shape::Load(from, said) = &i.shape else { return Ok(()) };
         let Accessed { lanes, .. } = self.access(i, (from, said), &i.ty, at, AccessKind::Read)?;
-        let leaves = lanes.iter().map(|lane| self.loaded(i, lane, at)).collect::<Terms<_>>()?;
+        let leaves: Vec<Leaf> = lanes.iter().map(|lane| self.loaded(i, lane, at)).collect::<Terms<_>>()?;
         self.undefined_matters |= !is_defined(i);
-        self.define(i, Local::of(leaves));
+        let made = match lanes.as_slice() {
+            [lane] if !is_defined(i) && self.is_as_stored(i, lane)? => self.made_as(&i.ty, leaves[0].value.bits),
+            _ => None,
+        };
+        match (&i.result, made) {
+            (Some(name), Some(made)) => {
+                self.made.insert(name, made);
+                self.define(i, Local::PerUse);
+            }
+            _ => self.define(i, Local::of(leaves)),
+        }
         Ok(())
     }
 
-    /// A lane that is read.
+    /// What computes at each use what has been stored where these bits are read, if that is of this type.
+    fn made_as(&self, ty: &Type, bits: Expr) -> Option<(&'a Instruction, usize)> {
+        let (_, name) = self.sampled.iter().find(|(sample, _)| sample.bits == bits)?;
+        match self.locals.get(name) {
+            Some(Local::PerUse) => self.made.get(name).copied().filter(|(i, _)| i.ty == *ty),
+            _ => None,
+        }
+    }
+
+    /// A lane that is read by an access.
     fn loaded(&mut self, i: &Instruction, lane: &Lane, at: usize) -> Terms<Leaf> {
+        let leaf = self.there(i, lane)?;
+        if is_defined(i) {
+            let some = leaf.mask.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
+            let bad = self.s.or(&[leaf.value.poison, some]);
+            self.undefined(at, bad);
+            return Ok(Leaf { mask: None, computed: false, place: None, ..leaf });
+        }
+        let stored = leaf.mask.and_then(|mask| self.stored_leaf(leaf.value.bits, mask));
+        Ok(match stored {
+            Some(stored) if !stored.computed => {
+                Leaf { value: Value { bits: stored.value.bits, ..leaf.value }, ..stored }
+            }
+            // What is poison at some uses only has been stored as poison or not: each use of it decides anew.
+            Some(stored) if self.is_as_stored(i, lane)? => {
+                Leaf { value: Value { origin: leaf.value.origin, ..stored.value }, ..stored }
+            }
+            _ => leaf,
+        })
+    }
+
+    /// Is what an instruction reads as a lane poison only where memory is?
+    fn is_as_stored(&mut self, i: &Instruction, lane: &Lane) -> Terms<bool> {
+        let any = self.read(self.memory[0].bits, lane);
+        Ok(lane.width == lane.size && self.breaks_metadata(i, any)? == Expr::FALSE)
+    }
+
+    /// What an instruction would read as a lane.
+    pub(super) fn there(&mut self, i: &Instruction, lane: &Lane) -> Terms<Leaf> {
         let [raw, poison_memory] =
             [self.memory[0].bits, self.memory[0].poison_memory].map(|memory| self.read(memory, lane));
         let bits = self.s.resize(raw, lane.width);
@@ -201,19 +248,11 @@ impl<'a> SymbolicExecutor<'a> {
         }
         let mask = mask.map(|mask| self.s.resize(mask, lane.width));
         let poison = self.s.or(&poison);
-        if is_defined(i) {
-            let some = mask.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
-            let bad = self.s.or(&[poison, some]);
-            self.undefined(at, bad);
-        }
         let value = Value { bits, poison, origin };
-        if let Some(leaf) = mask.and_then(|mask| self.stored_leaf(bits, mask)).filter(|_| !is_defined(i)) {
-            return Ok(Leaf { value: Value { bits: leaf.value.bits, ..value }, ..leaf });
-        }
         let key = lane.address.term(self.s);
         // What others have stored since may be another set of values.
         let place = self.inside.then_some(self.memory[0].bits);
-        Ok(match mask.filter(|_| !is_defined(i)) {
+        Ok(match mask {
             Some(mask) => Leaf { value, mask: Some(mask), key, computed: self.inside, place },
             None => Leaf { value, mask: None, key, computed: false, place: None },
         })
@@ -225,10 +264,12 @@ impl<'a> SymbolicExecutor<'a> {
     }
 
     /// Notes what is stored that may be `undef`, by its first sample.
-    fn note_stored(&mut self, value: &Operand, sample: &[Value]) {
+    fn note_stored(&mut self, value: &'a Operand, sample: &[Value]) {
+        if let (true, [sample]) = (self.is_loose(value), sample) {
+            self.sampled.push((*sample, &value.text));
+        }
         let Some(Local::Leaf(lanes)) = self.locals.get(value.text.as_str()) else { return };
-        let plain = lanes.iter().zip(sample).filter(|(leaf, _)| !leaf.computed);
-        self.stored.extend(plain.map(|(leaf, sample)| (sample.bits, *leaf)));
+        self.stored.extend(lanes.iter().zip(sample).map(|(leaf, sample)| (sample.bits, *leaf)));
     }
 
     /// A lane that is no whole bytes is stored with zeros above it; where there is something else, it is poison.
@@ -240,7 +281,7 @@ impl<'a> SymbolicExecutor<'a> {
         self.s.nonzero(above)
     }
 
-    pub(super) fn store(&mut self, i: &Instruction, at: usize) -> Terms<()> {
+    pub(super) fn store(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
         let Shape::Store(value, to, said) = &i.shape else { return Ok(()) };
         let Accessed { lanes, padding } = self.access(i, (to, said), &value.ty, at, AccessKind::Write)?;
         let here = self.reached[at];

@@ -1,6 +1,6 @@
 //! What a version does, as terms.
 
-use super::{Object, Value};
+use super::{Leaf, Object, Value};
 use rewright_llvm::types::Type;
 use rewright_smt::{Address, Expr};
 use std::collections::BTreeSet;
@@ -111,6 +111,14 @@ pub(in super::super) struct Begun {
     pub(in super::super) known: Expr,
     /// What has been asked for, by who has asked and which it is, if it is the same for each use.
     pub(in super::super) values: Vec<((usize, usize), Value)>,
+    /// Bases that have been read again.
+    pub(in super::super) read: Vec<(usize, Leaf)>,
+}
+
+impl Default for Begun {
+    fn default() -> Begun {
+        Begun { known: Expr::TRUE, values: vec![], read: vec![] }
+    }
 }
 
 /// A choice that a version has made of what it has read.
@@ -130,6 +138,8 @@ pub(in super::super) struct Arrived {
     pub(in super::super) reached: Expr,
     /// By who has asked, and which of the values that are asked for together.
     pub(in super::super) values: Vec<((usize, usize), Samples)>,
+    /// Readings that have been asked for, and when they hold.
+    pub(in super::super) readings: Vec<(usize, Expr)>,
 }
 
 /// A call that somebody may notice.

@@ -140,7 +140,7 @@ impl<'a> SymbolicExecutor<'a> {
     }
 
     /// Where control may come from, and when.
-    fn arrivals(&mut self, at: usize) -> Vec<(usize, Expr)> {
+    pub(super) fn arrivals(&mut self, at: usize) -> Vec<(usize, Expr)> {
         let mut arrivals: Vec<(usize, Expr)> = vec![];
         for (from, _, when) in self.edges_into(at) {
             match arrivals.iter_mut().find(|(other, _)| *other == from) {

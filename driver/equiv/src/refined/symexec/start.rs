@@ -5,10 +5,13 @@ use super::super::region::{Arrival, State};
 use super::{Arrived, Begun, Chosen, Leaf, Local, Samples, SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Operand, Shape};
 use rewright_smt::{Address, Expr};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// No address is known.
 pub(in super::super) static NOWHERE: BTreeMap<usize, Address> = BTreeMap::new();
+
+static NO_READING: BTreeSet<usize> = BTreeSet::new();
+static NO_ASKED: BTreeSet<(usize, usize)> = BTreeSet::new();
 
 /// What is executed, and what is there before.
 pub(in super::super) struct Start<'a> {
@@ -24,6 +27,10 @@ pub(in super::super) struct Start<'a> {
     pub(in super::super) requests: &'a [Request],
     /// What is asked where it begins: who asks, and which of the values that are asked for together.
     pub(in super::super) begun: &'a [((usize, usize), Operand)],
+    /// Readings of what is known there that hold.
+    pub(in super::super) readings: &'a BTreeSet<usize>,
+    /// Readings of cuts of which it is asked whether they hold where control arrives: cut and reading.
+    pub(in super::super) asked_readings: &'a BTreeSet<(usize, usize)>,
     /// Choices that the other version has made of what it has read.
     pub(in super::super) like: &'a [Chosen],
     /// By access: an address that is known to be its own wherever it is made.
@@ -55,6 +62,8 @@ impl<'a> Start<'a> {
             arrivals: &[],
             requests: &[],
             begun: &[],
+            readings: &NO_READING,
+            asked_readings: &NO_ASKED,
             like: &[],
             contexts: &[],
             places: &NOWHERE,
@@ -70,7 +79,7 @@ impl<'a> Start<'a> {
 impl<'a> SymbolicExecutor<'a> {
     /// Defines what is there before.
     pub(super) fn begin(&mut self, start: &Start<'a>) -> Terms<Begun> {
-        let Some((state, leaves)) = start.state else { return Ok(Begun { known: Expr::TRUE, values: vec![] }) };
+        let Some((state, leaves)) = start.state else { return Ok(Begun::default()) };
         self.reached[0] = Expr::TRUE;
         let undefined = std::mem::take(&mut self.undefined);
         let outer = std::mem::replace(&mut self.within, "before".into());
@@ -83,11 +92,11 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined_matters = true;
             self.locals.insert(&base.text, Local::of(vec![*leaf]));
         }
+        let (read, mut known) = self.read_again(state, leaves, start.readings)?;
         for i in &state.computed {
             self.made.extend(i.result.as_deref().map(|name| (name, (i, 0))));
             self.instruction(i, 0)?;
         }
-        let mut known = vec![];
         for (condition, holds) in &state.decided {
             let bits = self.decides(condition, 0)?;
             let as_decided = self.s.bits(1, u128::from(*holds));
@@ -104,11 +113,11 @@ impl<'a> SymbolicExecutor<'a> {
         }
         self.within = outer;
         self.reached[0] = Expr::FALSE;
-        Ok(Begun { known: self.s.and(&known), values })
+        Ok(Begun { known: self.s.and(&known), values, read })
     }
 
     /// Notes what is asked for where control comes to a cut.
-    pub(super) fn arrive(&mut self, start: &Start<'_>, block: usize) -> Terms<()> {
+    pub(super) fn arrive(&mut self, start: &Start<'a>, block: usize) -> Terms<()> {
         let Some(arrival) = start.arrivals.iter().find(|arrival| arrival.block == block) else { return Ok(()) };
         let mut values = vec![];
         for request in start.requests.iter().filter(|request| request.cut == arrival.cut) {
@@ -116,7 +125,13 @@ impl<'a> SymbolicExecutor<'a> {
             let text = arrival.names.get(&text).cloned().unwrap_or(text);
             values.push(((request.who, request.part), self.carried(&Operand { ty, text }, request.who)?));
         }
-        self.arrived.push(Arrived { cut: arrival.cut, reached: self.reached[block], values });
+        let mut readings = vec![];
+        for (n, reading) in arrival.readings.iter().enumerate() {
+            if start.asked_readings.contains(&(arrival.cut, n)) {
+                readings.push((n, self.is_read(reading)?));
+            }
+        }
+        self.arrived.push(Arrived { cut: arrival.cut, reached: self.reached[block], values, readings });
         Ok(())
     }
 

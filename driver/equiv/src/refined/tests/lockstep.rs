@@ -156,3 +156,110 @@ fn conversions_with_flags_are_paired_with_others() {
     let any = |flags: &str| far(flags).replace("and i32 %b, 255", "xor i32 %b, 255");
     assert!(!proved(&any(""), &any("nneg")));
 }
+
+/// Some loads, stores and branches, behind which `%r` is what has been read.
+fn reads_twice(before: &str, again: &str, stored: &str) -> String {
+    format!(
+        "%g = getelementptr i8, ptr %q, i64 8\n%h = load ptr, ptr %g\n%v = load i32, ptr %h\n%l = icmp slt i32 %v, %n\n\
+         br i1 %l, label %a, label %b\na:\n{before}\n{again}\n%t = add i32 %w, %n\n{stored}\nbr label %b\n\
+         b:\n%r = phi i32 [ %z, %a ], [ %v, %entry ]\ncall void @u(i32 %r)\nret i32 %r"
+    )
+}
+
+#[test]
+fn what_has_been_read_or_stored_is_read_again() {
+    let chain = "%g2 = getelementptr i8, ptr %q, i64 8\n%h2 = load ptr, ptr %g2\n%w = load i32, ptr %h2";
+    let kept = "%w = add i32 %v, 0";
+    let stored = |again: &str| format!("store i32 %t, ptr %h\n{again}");
+    let (read, forwarded) = (stored("%z = load i32, ptr %h"), stored("%z = add i32 %t, 0"));
+    for (before, after) in
+        [((chain, &read), (kept, &read)), ((chain, &read), (kept, &forwarded)), ((kept, &read), (chain, &forwarded))]
+    {
+        assert!(
+            proved(&reads_twice("", before.0, before.1), &reads_twice("", after.0, after.1)),
+            "{before:?}, {after:?}"
+        );
+    }
+    // Not where something else may have been stored or freed.
+    for between in [
+        "store i32 7, ptr %p",
+        "call void @u(i32 3)",
+        "store ptr %p, ptr %g",
+        "%o = getelementptr i8, ptr %h, i64 3\nstore i8 1, ptr %o",
+        "call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 4, i1 false)",
+    ] {
+        assert!(!proved(&reads_twice(between, chain, &read), &reads_twice(between, kept, &read)), "{between}");
+        let between = format!("store i32 %t, ptr %h\n{between}");
+        let [read, kept] = ["%z = load i32, ptr %h", "%z = add i32 %t, 0"].map(|again| format!("{between}\n{again}"));
+        assert!(!proved(&reads_twice("", chain, &read), &reads_twice("", chain, &kept)), "{between}");
+    }
+    // Nor as something else than what is there.
+    let wrong = "%w = add i32 %v, 1";
+    assert!(!proved(&reads_twice("", chain, &read), &reads_twice("", wrong, &read)));
+    let narrow = stored("%y = load i16, ptr %h\n%z = zext i16 %y to i32");
+    assert!(!proved(&reads_twice("", chain, &narrow), &reads_twice("", chain, &forwarded)));
+}
+
+#[test]
+fn what_is_read_at_several_places_is_kept_behind_them() {
+    let merged = |one: &str, other: &str, behind: &str| {
+        format!(
+            "br i1 %c, label %a, label %b\na:\n{one}\nbr label %m\nb:\n{other}\nbr label %m\nm:\n{behind}\n\
+             call void @u(i32 %r)\nret i32 %r"
+        )
+    };
+    let (stores, reads) = ("store i32 %x, ptr %p", "%y = load i32, ptr %p\nstore i32 %y, ptr %q");
+    let again = merged(stores, reads, "%r = load i32, ptr %p");
+    let kept = |value: &str| merged(stores, reads, &format!("%r = phi i32 [ {value}, %a ], [ %y, %b ]"));
+    let apart = reads.replace("ptr %q", "ptr %p");
+    assert!(proved(
+        &again.replace(reads, &apart).replace("i32 %x", "i32 %n"),
+        &kept("%n").replace(reads, &apart).replace("i32 %x", "i32 %n")
+    ));
+    // The second store may change it.
+    assert!(!proved(&again, &kept("%x")));
+    assert!(!proved(&again.replace(reads, &apart), &kept("%n").replace(reads, &apart)));
+}
+
+/// What has been stored is known behind cuts if it is a constant or a parameter, too.
+#[test]
+fn constants_and_parameters_are_in_memory() {
+    let behind = |stored: &str, between: &str, last: &str| {
+        format!(
+            "store i32 {stored}, ptr %p\nbr i1 %c, label %a, label %b\na:\n{between}\nbr label %b\nb:\n{last}\n\
+             call void @u(i32 %r)\nret i32 %r"
+        )
+    };
+    let (read, far) = ("%r = load i32, ptr %p", "%v = load i32, ptr %q\nstore i32 %v, ptr %q");
+    let is = |value: &str| format!("%r = add i32 {value}, 0");
+    for value in ["7", "%n"] {
+        assert!(proved(&behind(value, far, read), &behind(value, far, &is(value))), "{value}");
+        for between in ["store i32 8, ptr %q", "store i8 0, ptr %p", "call void @u(i32 1)"] {
+            assert!(!proved(&behind(value, between, read), &behind(value, between, &is(value))), "{value}, {between}");
+        }
+        assert!(!proved(&behind(value, far, read), &behind(value, far, &is("9"))), "{value}");
+    }
+    // Each use of it may be another value, if it may be `undef`.
+    let one = "%y = load i32, ptr %p\n%f = freeze i32 %y\n%r = sub i32 %f, %f";
+    let several = |value: &str| format!("%f = freeze i32 {value}\n%r = sub i32 %f, {value}");
+    assert!(proved(&behind("%n", far, one), &behind("%n", far, &several("%n"))));
+    assert!(!proved(&behind("%x", far, one), &behind("%x", far, &several("%x"))));
+}
+
+/// What is read in each iteration, though nothing changes it, may be read before; not where something may.
+#[test]
+fn what_loops_read_is_read_before() {
+    let looping = |before: &str, inside: &str, more: &str| {
+        format!(
+            "{before}\nbr label %l\nl:\n%i = phi i32 [ 0, %entry ], [ %j, %l ]\n%s = phi i32 [ 0, %entry ], [ %t, %l ]\n\
+             {inside}\n{more}\n%t = add i32 %s, %v\n%j = add i32 %i, 1\n%d = icmp ult i32 %j, 9\n\
+             br i1 %d, label %l, label %e\ne:\nret i32 %t"
+        )
+    };
+    let load = "%v = load i32, ptr %p";
+    assert!(proved(&looping("", load, ""), &looping(load, "", "")));
+    assert!(proved(&looping("", load, "store i32 %v, ptr %p"), &looping(load, "", "store i32 %v, ptr %p")));
+    for changes in ["store i32 %i, ptr %p", "store i32 %i, ptr %q", "call void @u(i32 %i)"] {
+        assert!(!proved(&looping("", load, changes), &looping(load, "", changes)), "{changes}");
+    }
+}

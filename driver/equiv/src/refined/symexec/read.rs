@@ -1,0 +1,204 @@
+//! Values that memory may hold: they are read there again where that is known, and compared with what is there where it is
+//! asked. Nothing is accessed by that, so nothing is undefined.
+
+use super::super::meaning::width;
+use super::super::region::{Reading, State};
+use super::accesses::Lane;
+use super::loose::UndefBits;
+use super::{Leaf, Local, SymbolicExecutor, Terms, Value};
+use rewright_llvm::body::{Instruction, Operand, Shape};
+use rewright_smt::{Address, Expr, Sort};
+use std::collections::BTreeSet;
+
+impl<'a> SymbolicExecutor<'a> {
+    /// Reads bases again of which it is known that memory holds them, each by one of its readings, and what is known with
+    /// that.
+    pub(super) fn read_again(
+        &mut self,
+        state: &'a State,
+        leaves: &[Leaf],
+        readings: &BTreeSet<usize>,
+    ) -> Terms<(Vec<(usize, Leaf)>, Vec<Expr>)> {
+        let (mut open, mut given): (Vec<&'a Reading>, Vec<&'a Reading>) = (vec![], vec![]);
+        for reading in readings.iter().map(|n| &state.readings[*n]) {
+            if reading.base.is_none() {
+                given.push(reading);
+            } else if open.iter().all(|other| other.base != reading.base) {
+                open.push(reading);
+            }
+        }
+        let (mut read, mut known) = (vec![], vec![]);
+        // A base from which another one is read is read before.
+        let is_ready = |reading: &&Reading, open: &[&Reading]| {
+            let takes = |base: &Operand| reading.instructions.iter().any(|i| i.template.holes.contains(&base.text));
+            !open.iter().any(|other| takes(&other.value))
+        };
+        while let Some(ready) = open.iter().position(|reading| is_ready(reading, &open)) {
+            let reading = open.remove(ready);
+            let (Some(base), Some((mut leaf, holds))) = (reading.base, self.reading(reading)?) else { continue };
+            known.push(holds);
+            if let (None, Some(mask)) = (leaves[base].mask, leaf.mask) {
+                // It is one value for all uses.
+                let some = self.s.nonzero(mask);
+                known.push(self.s.not(some));
+                leaf = Leaf { mask: None, computed: false, place: None, ..leaf };
+            }
+            self.locals.insert(&state.bases[base].text, Local::of(vec![leaf]));
+            read.push((base, leaf));
+        }
+        for reading in given {
+            let Some((leaf, holds)) = self.reading(reading)? else { continue };
+            // What cannot be said of a value is not known; it is not false.
+            if let Some(value) = self.one_lane(&reading.value)? {
+                known.extend([holds, self.is_leaf(value, &leaf)]);
+            }
+        }
+        Ok((read, known))
+    }
+
+    /// When a value is what memory holds: as one value for all uses, or as what each use chooses from.
+    pub(super) fn is_read(&mut self, reading: &'a Reading) -> Terms<Expr> {
+        let Some((leaf, holds)) = self.reading(reading)? else { return Ok(Expr::FALSE) };
+        let is_there = self.is_there(&reading.value, &leaf)?;
+        Ok(self.s.and(&[holds, is_there]))
+    }
+
+    /// When a value is what has been read.
+    fn is_there(&mut self, value: &Operand, leaf: &Leaf) -> Terms<Expr> {
+        // What uses of it may see has been stored there: the sample has choices that nothing else has.
+        let of_value = |(_, name): &&(Value, &str)| *name == value.text;
+        let samples: Vec<Value> = self.sampled.iter().filter(of_value).map(|(sample, _)| *sample).collect();
+        let mut ways = vec![];
+        for sample in samples.into_iter().filter(|sample| sample.bits.width() == leaf.value.bits.width()) {
+            let same = [self.s.equal(sample.bits, leaf.value.bits), self.s.equal(sample.poison, leaf.value.poison)];
+            ways.push(self.s.and(&same));
+        }
+        ways.push(match self.locals.get(value.text.as_str()) {
+            Some(Local::PerUse) => match self.made.get(value.text.as_str()).copied() {
+                Some((Instruction { shape: Shape::Phi(values), .. }, at)) => self.all_are_there(values, at, leaf)?,
+                _ => Expr::FALSE,
+            },
+            _ => match self.one_lane(value)? {
+                Some(value) => self.is_leaf(value, leaf),
+                None => Expr::FALSE,
+            },
+        });
+        Ok(self.s.or(&ways))
+    }
+
+    /// A value of one lane that is not computed at each use, and which of its bits may be `undef`.
+    fn one_lane(&mut self, value: &Operand) -> Terms<Option<(Value, Option<Expr>)>> {
+        Ok(match self.locals.get(value.text.as_str()) {
+            Some(Local::Leaf(lanes)) => match lanes[..] {
+                [one] => Some((one.value, one.mask)),
+                _ => None,
+            },
+            _ if self.is_loose(value) => None,
+            _ => Some((self.operand(value)?, None)),
+        })
+    }
+
+    /// When each value that may come to a phi is what has been read.
+    fn all_are_there(&mut self, values: &'a [(Operand, String)], at: usize, leaf: &Leaf) -> Terms<Expr> {
+        let mut all = vec![];
+        for (from, when) in self.arrivals(at) {
+            let from = &self.body.blocks[from].label;
+            let Some((operand, _)) = values.iter().find(|(_, label)| label == from) else { return Ok(Expr::FALSE) };
+            let (elsewhere, is_there) = (self.s.not(when), self.is_there(operand, leaf)?);
+            all.push(self.s.or(&[elsewhere, is_there]));
+        }
+        Ok(self.s.and(&all))
+    }
+
+    /// When a value, of which some bits may be `undef`, is what has been read.
+    fn is_leaf(&mut self, (is, mask): (Value, Option<Expr>), leaf: &Leaf) -> Expr {
+        let width = is.bits.width();
+        if width != leaf.value.bits.width() {
+            return Expr::FALSE;
+        }
+        let none = self.s.bits(width, 0);
+        let [mask, other] = [mask, leaf.mask].map(|mask| mask.unwrap_or(none));
+        let same = if mask == none {
+            self.s.equal(is.bits, leaf.value.bits)
+        } else {
+            let differ = self.s.apply("bvxor", &[is.bits, leaf.value.bits], Sort::Bits(width));
+            let fixed = self.s.apply("bvnot", &[mask], Sort::Bits(width));
+            let differ = self.s.apply("bvand", &[differ, fixed], Sort::Bits(width));
+            self.s.equal(differ, none)
+        };
+        let mut all = vec![same, self.s.equal(mask, other), self.s.equal(is.poison, leaf.value.poison)];
+        if let (Some(one), Some(other)) = (is.origin, leaf.value.origin) {
+            all.push(self.s.equal(one, other));
+        }
+        self.s.and(&all)
+    }
+
+    /// What memory holds where a reading reads, and when that is one place; `None` where that is several.
+    fn reading(&mut self, reading: &'a Reading) -> Terms<Option<(Leaf, Expr)>> {
+        let outer = std::mem::replace(&mut self.undef_bits, UndefBits::Plain);
+        let found = self.last_of(&reading.instructions);
+        self.undef_bits = outer;
+        found
+    }
+
+    /// What the last one of some instructions reads, and when all that it is computed from is one value.
+    fn last_of(&mut self, instructions: &'a [Instruction]) -> Terms<Option<(Leaf, Expr)>> {
+        let Some((last, made)) = instructions.split_last() else { return Ok(None) };
+        let mut holds = vec![];
+        for i in made {
+            let Some(name) = i.result.as_deref() else { return Ok(None) };
+            let value = match &i.shape {
+                Shape::Load(..) => {
+                    let Some(leaf) = self.lane_of(i, &mut holds)? else { return Ok(None) };
+                    holds.push(self.is_one(&leaf));
+                    vec![leaf.value]
+                }
+                _ => {
+                    for operand in self.operands(i) {
+                        let Some(is_one) = self.is_one_value(operand) else { return Ok(None) };
+                        holds.push(is_one);
+                    }
+                    self.made.insert(name, (i, 0));
+                    let computed = self.computed(i, 0)?;
+                    holds.push(self.s.not(computed.undefined));
+                    computed.lanes
+                }
+            };
+            self.locals.insert(name, Local::Fixed(value));
+        }
+        let leaf = self.lane_of(last, &mut holds)?;
+        Ok(leaf.map(|leaf| (leaf, self.s.and(&holds))))
+    }
+
+    /// What a load reads, of one lane.
+    fn lane_of(&mut self, i: &'a Instruction, holds: &mut Vec<Expr>) -> Terms<Option<Leaf>> {
+        let Shape::Load(address, _) = &i.shape else { return Ok(None) };
+        let types = self.scalars(&i.ty)?;
+        let (Some(is_one), [ty]) = (self.is_one_value(address), types.as_slice()) else { return Ok(None) };
+        let pointer = self.operand(address)?;
+        holds.extend([is_one, self.s.not(pointer.poison)]);
+        let address = Address::sum(self.s, &self.parts(pointer.bits));
+        let size = 8 * self.layout.store_size(ty)? as u32;
+        let lane = Lane { address, size, width: width(ty)?, ty: ty.clone() };
+        self.there(i, &lane).map(Some)
+    }
+
+    /// When all uses of an operand see one value; `None` where it is computed at each use.
+    fn is_one_value(&mut self, operand: &Operand) -> Option<Expr> {
+        match self.locals.get(operand.text.as_str()) {
+            Some(Local::PerUse) => None,
+            Some(Local::Leaf(lanes)) => {
+                let lanes = lanes.clone();
+                let all: Vec<Expr> = lanes.iter().map(|leaf| self.is_one(leaf)).collect();
+                Some(self.s.and(&all))
+            }
+            Some(Local::Fixed(_)) => Some(Expr::TRUE),
+            None => (!self.is_loose(operand)).then_some(Expr::TRUE),
+        }
+    }
+
+    fn is_one(&mut self, leaf: &Leaf) -> Expr {
+        let some = leaf.mask.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
+        self.s.not(some)
+    }
+}
