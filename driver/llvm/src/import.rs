@@ -14,11 +14,13 @@
 //! * Calls of C functions that packs declare are operations ([`calls`]), on structures that C passes in memory, too
 //!   ([`structures`]).
 //! * Accesses of objects that have nothing in common are of different regions ([`regions`]).
+//! * Loads do not see stores that metadata say they do not alias ([`aliases`]).
 //! * Loops that LLVM lets go on for ever only with an effect have a header that says so ([`progress`]).
 //! * A `switch` is one on the position of the case, which an opaque instruction gives: [`Source::Cases`].
 //!
 //! **Invariant**: every instruction but constants has as its origin its own number in the imported function.
 
+mod aliases;
 mod backed;
 mod calls;
 mod error;
@@ -209,6 +211,7 @@ pub fn import(
     let mut imported = Imported { function: out, body, payloads };
     progress::note(file, definition, &mut imported);
     regions::assign(file, definition, &mut imported);
+    aliases::note(file, &mut imported);
     Ok(imported)
 }
 
