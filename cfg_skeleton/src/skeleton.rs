@@ -275,14 +275,15 @@ pub enum StatementKind {
 }
 
 /// A state that stands for what a load reads at its site, where it does not see all stores: live in the segment before the
-/// statement, if memory is there what it is in the original. The state that the load sees is that of another node of its
-/// class.
+/// statement, if memory is there what it is in the original, or what the load sees of it.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnState {
     /// The state.
     pub state: InputId,
     /// The region that is read.
     pub region: RegionId,
+    /// The state that the load sees; another node of its class reads that.
+    pub seen: InputId,
 }
 
 /// The state after a call that writes one region and gives a value (see `Op::parts`): a function of the call's operands

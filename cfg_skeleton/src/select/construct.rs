@@ -82,7 +82,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// States that loads read at their sites, where memory is what it is in the original.
+    /// States that loads read at their sites, where memory is what it is in the original, or what they see of it.
     fn own_states(&mut self) {
         let Saturated { skeleton, view, .. } = self.given;
         for site in self.given.cfg.reverse_post_order().iter().flat_map(|block| skeleton.sites(*block)) {
@@ -91,7 +91,8 @@ impl<'a> Choices<'a> {
             let (state, row) = (view.class_of(own.state), own.region.index());
             let original = view.class_of(skeleton.live[row][before.index()]);
             self.own.insert(state, original);
-            if self.plan.live[row][before.index()] == original {
+            let live = self.plan.live[row][before.index()];
+            if live == original || live == view.class_of(own.seen) {
                 self.sites.insert(state, before);
                 self.tops.entry(state).or_default().push(before);
             }

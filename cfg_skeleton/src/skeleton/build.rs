@@ -249,7 +249,8 @@ impl Builder<'_> {
                     Some(false) => self.views.of(&around, &mut self.nodes, id, row, self.state[row]),
                     Some(true) | None => None,
                 };
-                let own = seen.map(|_| OwnState { state: self.nodes.token(), region: RegionId(row as u32) });
+                let region = RegionId(row as u32);
+                let own = seen.map(|seen| OwnState { state: self.nodes.token(), region, seen });
                 let read = |state| operands.iter().copied().chain([state]).collect();
                 let state = own.map_or(self.state[row], |own| own.state);
                 let node = self.nodes.add(Head::Op(*op), targs.clone(), read(state));

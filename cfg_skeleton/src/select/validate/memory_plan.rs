@@ -74,7 +74,8 @@ impl Validator<'_> {
         }
     }
 
-    /// Is a state that which a load reads at the end of a segment, where memory is as the original has it?
+    /// Is a state that which a load reads at the end of a segment, where memory is as the original has it, or as the load
+    /// sees it?
     pub(super) fn is_own_state(&self, at: SegmentId, state: ClassId, now: impl Fn(usize) -> ClassId) -> bool {
         let block = self.skeleton.segment_block[at.index()];
         if at == self.skeleton.last_segment(block) {
@@ -82,8 +83,9 @@ impl Validator<'_> {
         }
         match self.skeleton.statement(self.skeleton.site_after(at)).kind {
             StatementKind::Check { own: Some(own), .. } => {
-                let row = own.region.index();
-                self.class_of(own.state) == state && now(row) == self.was(row, at)
+                let now = now(own.region.index());
+                let is_right = now == self.was(own.region.index(), at) || now == self.class_of(own.seen);
+                self.class_of(own.state) == state && is_right
             }
             _ => false,
         }

@@ -47,13 +47,18 @@ fn file(dir: &TempDir, function: &str) -> std::path::PathBuf {
     path
 }
 
-/// How many loads and stores a function has when rules have seen it.
-fn left(function: &str) -> [usize; 2] {
+/// The opcodes of a function by block when rules have seen it.
+fn written(function: &str) -> Vec<Vec<String>> {
     let dir = tempfile::tempdir().unwrap();
     let (before, after) = (file(&dir, function), dir.path().join("out.ll"));
     rewright(&["opt", "-o"], &before, &after);
     verify(&after);
-    let blocks = opcodes(&after, "f");
+    opcodes(&after, "f")
+}
+
+/// How many loads and stores it has then.
+fn left(function: &str) -> [usize; 2] {
+    let blocks = written(function);
     ["load", "store"].map(|code| blocks.iter().flatten().filter(|other| *other == code).count())
 }
 
@@ -138,14 +143,15 @@ fn what_was_loaded_is_not_loaded_again_and_stores_stay() {
     let back = "define void @f(ptr %p, ptr %q) {\n  %x = load float, ptr %p, align 4, !tbaa !21\n  \
                 store i32 1, ptr %q, align 4, !tbaa !20\n  store float %x, ptr %p, align 4, !tbaa !21\n  ret void\n}";
     assert_eq!(left(back), [1, 2]);
+    // The first store is dead, and the load stays what it was.
+    let over = "define i32 @f(ptr %p, ptr %q) {\n  store float 1.0, ptr %q, align 4, !tbaa !21\n  \
+                %x = load i32, ptr %p, align 4, !tbaa !20\n  store float 2.0, ptr %q, align 4, !tbaa !21\n  ret i32 %x\n}";
+    assert_eq!(written(over), [["load", "store", "ret"]]);
     // The load is executed in front of the store, in every way to write the sum.
     let sum = "define i64 @f(ptr %p, ptr %q, i1 %c) {\n  %x = load i64, ptr %p, align 8, !tbaa !23\n  \
                store i32 7, ptr %q, align 4, !tbaa !20\n  br i1 %c, label %a, label %b\na:\n  %y = mul i64 %x, 3\n  \
                %z = add i64 %y, %x\n  ret i64 %z\nb:\n  ret i64 0\n}";
-    let dir = tempfile::tempdir().unwrap();
-    let (before, after) = (file(&dir, sum), dir.path().join("out.ll"));
-    rewright(&["opt", "-o"], &before, &after);
-    assert_eq!(opcodes(&after, "f"), [vec!["load", "store", "br"], vec!["shl", "ret"], vec!["ret"]]);
+    assert_eq!(written(sum), [vec!["load", "store", "br"], vec!["shl", "ret"], vec!["ret"]]);
 }
 
 /// One arm reads what the other one does not see.
