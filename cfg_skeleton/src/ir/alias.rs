@@ -26,6 +26,12 @@ pub enum Unseen {
 /// What is known of the accesses of a function.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Aliases {
+    /// Of most functions nothing is.
+    known: Option<Box<Known>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+struct Known {
     classes: BTreeMap<InstId, AliasClass>,
     /// By classes of a load and of a store.
     unseen: BTreeMap<(AliasClass, AliasClass), Unseen>,
@@ -34,23 +40,33 @@ pub struct Aliases {
 impl Aliases {
     /// Notes the class of an access.
     pub fn set_class(&mut self, access: InstId, class: AliasClass) {
-        self.classes.insert(access, class);
+        self.known.get_or_insert_default().classes.insert(access, class);
     }
 
     /// Notes that loads of a class do not see stores of another one.
     pub fn set_unseen(&mut self, load: AliasClass, store: AliasClass, of: Unseen) {
-        self.unseen.insert((load, store), of);
+        self.known.get_or_insert_default().unseen.insert((load, store), of);
+    }
+
+    /// Does each load see each store?
+    pub fn is_empty(&self) -> bool {
+        self.known.as_ref().is_none_or(|known| known.unseen.is_empty())
     }
 
     /// Does a load not see a store?
     pub fn unseen(&self, load: InstId, store: InstId) -> Option<Unseen> {
-        let (load, store) = (self.classes.get(&load)?, self.classes.get(&store)?);
-        self.unseen.get(&(*load, *store)).copied()
+        let known = self.known.as_ref()?;
+        let (load, store) = (known.classes.get(&load)?, known.classes.get(&store)?);
+        known.unseen.get(&(*load, *store)).copied()
     }
 
     /// Is there a store that a load does not see?
     pub fn has_unseen(&self, load: InstId) -> bool {
-        let Some(class) = self.classes.get(&load) else { return false };
-        self.unseen.range((*class, AliasClass(0))..=(*class, AliasClass(u32::MAX))).next().is_some()
+        let class_of = |known: &Known| known.classes.get(&load).copied();
+        self.known.as_ref().is_some_and(|known| {
+            class_of(known).is_some_and(|class| {
+                known.unseen.range((class, AliasClass(0))..=(class, AliasClass(u32::MAX))).next().is_some()
+            })
+        })
     }
 }

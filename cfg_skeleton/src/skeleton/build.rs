@@ -62,7 +62,7 @@ pub fn build_with_truth(
         site: 0,
         movable: vec![],
         values: vec![],
-        views: Views::default(),
+        views: Views::new(&f.aliases),
     };
     // The states at the function's entry; rows that nothing changes keep them.
     let entry: Vec<InputId> = builder.live.iter().map(|_| builder.nodes.token()).collect();

@@ -37,6 +37,8 @@ struct Between {
 /// The states that loads see.
 #[derive(Default)]
 pub(super) struct Views {
+    /// Is there a load that does not see all?
+    is_wanted: bool,
     /// By state: the stores that leave it behind.
     stores: FxHashMap<InputId, Vec<InstId>>,
     /// By state: the block that begins with it, because others meet there.
@@ -56,14 +58,23 @@ pub(super) struct Around<'a, 'b> {
 }
 
 impl Views {
+    /// Of a function of which nothing is known yet but its accesses.
+    pub(super) fn new(aliases: &Aliases) -> Self {
+        Views { is_wanted: !aliases.is_empty(), ..Views::default() }
+    }
+
     /// Notes that a store leaves a state behind.
     pub(super) fn stored(&mut self, state: InputId, store: InstId) {
-        self.stores.entry(state).or_default().push(store);
+        if self.is_wanted {
+            self.stores.entry(state).or_default().push(store);
+        }
     }
 
     /// Notes that a block begins with a state.
     pub(super) fn met(&mut self, state: InputId, block: BlockId) {
-        self.meets.insert(state, block);
+        if self.is_wanted {
+            self.meets.insert(state, block);
+        }
     }
 
     /// Notes that a load sees a state.
@@ -86,7 +97,7 @@ impl Views {
         state: InputId,
     ) -> Option<InputId> {
         let aliases = &around.function.aliases;
-        if !aliases.has_unseen(load) {
+        if !self.is_wanted || !aliases.has_unseen(load) {
             return None;
         }
         // Stores that are seen, the last one first, as far as nothing before them is left out.

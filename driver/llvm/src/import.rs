@@ -285,8 +285,9 @@ impl<'a> Importer<'a, '_> {
         let mut work = vec![0];
         while let Some(b) = work.pop() {
             if !std::mem::replace(&mut seen[b], true) {
-                for label in successors(&self.body.blocks[b].instructions) {
-                    let target = self.labels.get(label).ok_or_else(|| ImportError::NoBlock(label.to_string()))?;
+                for label in self.body.blocks[b].targets() {
+                    let target =
+                        self.labels.get(label.as_str()).ok_or_else(|| ImportError::NoBlock(label.to_string()))?;
                     if *target == 0 {
                         return Err(ImportError::BranchToEntry);
                     }
@@ -489,17 +490,5 @@ impl<'a> Importer<'a, '_> {
             Shape::Return(Some(operand)) => Terminator::Return(smallvec![self.operand(id, operand)?]),
             _ => Terminator::Trap { code: 0 },
         })
-    }
-}
-
-/// Labels that the end of a block names.
-pub fn successors(instructions: &[Instruction]) -> Vec<&str> {
-    match instructions.last().map(|i| &i.shape) {
-        Some(Shape::Jump(label)) => vec![label],
-        Some(Shape::Branch(_, labels)) => labels.iter().map(String::as_str).collect(),
-        Some(Shape::Switch(_, default, cases)) => {
-            cases.iter().map(|(_, label)| label.as_str()).chain([default.as_str()]).collect()
-        }
-        _ => vec![],
     }
 }

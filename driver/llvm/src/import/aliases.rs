@@ -5,13 +5,14 @@
 //! stands. So they hold only of the last execution of the store before the load, and only if no scope of that domain is
 //! declared in between.
 //!
-//! Nothing is said of calls, and not that a load that metadata call constant sees no store.
+//! Nothing is said of calls (`!tbaa.struct`, `!noalias` of what was inlined), nor that what metadata call constant is never
+//! stored to.
 
 use super::Imported;
 use crate::alias_metadata::{Access, AliasMetadata, NoAlias, NodeId};
 use crate::body::{Instruction, Shape};
 use crate::module::File;
-use rewright_cfg_skeleton::ir::alias::{AliasClass, Unseen};
+use rewright_cfg_skeleton::ir::alias::{AliasClass, Aliases, Unseen};
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, InstId, InstKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -35,7 +36,7 @@ pub(super) fn note(file: &File, imported: &mut Imported) {
     }
     let mut metadata = AliasMetadata::new(&file.alias_nodes);
     let found = Found::new(&mut metadata, imported);
-    let mut aliases = rewright_cfg_skeleton::ir::alias::Aliases::default();
+    let mut aliases = Aliases::default();
     let mut by_scopes: BTreeMap<Pair, Vec<NodeId>> = BTreeMap::new();
     for (load, of_load) in found.classes.iter().enumerate().filter(|(_, class)| !class.loads.is_empty()) {
         for (store, of_store) in found.classes.iter().enumerate().filter(|(_, class)| !class.stores.is_empty()) {
@@ -53,6 +54,9 @@ pub(super) fn note(file: &File, imported: &mut Imported) {
         if !domains.is_empty() {
             aliases.set_unseen(class(load), class(store), Unseen::Last);
         }
+    }
+    if aliases.is_empty() {
+        return;
     }
     for (number, of) in found.classes.iter().enumerate() {
         of.loads.iter().chain(&of.stores).for_each(|place| aliases.set_class(place.inst, class(number)));
