@@ -6,6 +6,7 @@
 //! **Invariant**: `BlockId`s are stable; removing a block takes it out of `Function::layout` and leaves its
 //! data behind. The first block of the layout is the entry; its parameters are the function's.
 
+pub mod alias;
 pub mod calls;
 pub mod cfg;
 pub mod cleanup;
@@ -30,6 +31,7 @@ pub mod verify;
 pub use cfg::{Cfg, Loop, LoopId};
 pub use definitions::{Definition, definitions};
 
+use alias::Aliases;
 use rewright_typeprop::{OpId, Ty};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -92,6 +94,8 @@ pub struct Function {
     pub regions: Vec<String>,
     /// Facts that hold in every execution of the function. The text form does not show them.
     pub promises: Vec<Promise>,
+    /// Which stores loads do not see. The text form does not show it.
+    pub aliases: Aliases,
 }
 
 /// An operation on values of a function that has a known value whenever the function is executed: the original has no
@@ -348,6 +352,7 @@ impl Function {
             values: vec![],
             regions: vec![String::new()],
             promises: vec![],
+            aliases: Aliases::default(),
         }
     }
 

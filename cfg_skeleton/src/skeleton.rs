@@ -27,6 +27,7 @@ mod scoped_facts;
 mod shortcut;
 mod threads;
 pub mod variance;
+mod views;
 
 pub use arms::{merges, past_arms};
 pub use arriving::Arriving;
@@ -268,7 +269,21 @@ pub enum StatementKind {
         value: Option<InputId>,
         /// May it trap at all? A load that cannot trap (`notrap`) has a check that only licenses its position.
         observes: bool,
+        /// The state that the value is read in, where that is one of its own.
+        own: Option<OwnState>,
     },
+}
+
+/// A state that stands for what a load reads at its site, where it does not see all stores: live in the segment before the
+/// statement, if memory is there what it is in the original, or what the load sees of it.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnState {
+    /// The state.
+    pub state: InputId,
+    /// The region that is read.
+    pub region: RegionId,
+    /// The state that the load sees; another node of its class reads that.
+    pub seen: InputId,
 }
 
 /// The state after a call that writes one region and gives a value (see `Op::parts`): a function of the call's operands

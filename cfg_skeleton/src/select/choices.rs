@@ -109,6 +109,8 @@ pub(crate) struct Choices<'a> {
     pub(super) rows: FxHashMap<ClassId, SmallVec<[u32; 1]>>,
     /// By the state of a site: the segment before it.
     pub(super) sites: FxHashMap<ClassId, SegmentId>,
+    /// By a state that a load reads at its site: the one that is live there in the original.
+    pub(super) own: FxHashMap<ClassId, ClassId>,
     pub(crate) moves: Moves<'a>,
 }
 
@@ -280,6 +282,7 @@ impl Choices<'_> {
             for alt in &self.of_class[class.index()] {
                 let alt = self.alt(*alt);
                 states.extend(alt.state);
+                states.extend(alt.state.and_then(|state| self.own.get(&state)));
                 work.extend(alt.children.iter().copied());
             }
         }

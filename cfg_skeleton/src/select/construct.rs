@@ -49,6 +49,7 @@ impl<'a> Choices<'a> {
             tops: FxHashMap::default(),
             rows: FxHashMap::default(),
             sites: FxHashMap::default(),
+            own: FxHashMap::default(),
             moves,
         };
         choices.states();
@@ -63,6 +64,7 @@ impl<'a> Choices<'a> {
     }
 
     fn states(&mut self) {
+        self.own_states();
         for (index, row) in self.plan.live.iter().enumerate() {
             for block in self.given.cfg.reverse_post_order() {
                 for segment in self.given.skeleton.segments(*block) {
@@ -76,6 +78,23 @@ impl<'a> Choices<'a> {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// States that loads read at their sites, where memory is what it is in the original, or what they see of it.
+    fn own_states(&mut self) {
+        let Saturated { skeleton, view, .. } = self.given;
+        for site in self.given.cfg.reverse_post_order().iter().flat_map(|block| skeleton.sites(*block)) {
+            let StatementKind::Check { own: Some(own), .. } = skeleton.statement(site).kind else { continue };
+            let before = skeleton.segment_before(site);
+            let (state, row) = (view.class_of(own.state), own.region.index());
+            let original = view.class_of(skeleton.live[row][before.index()]);
+            self.own.insert(state, original);
+            let live = self.plan.live[row][before.index()];
+            if live == original || live == view.class_of(own.seen) {
+                self.sites.insert(state, before);
+                self.tops.entry(state).or_default().push(before);
             }
         }
     }

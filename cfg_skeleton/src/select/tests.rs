@@ -20,6 +20,7 @@ mod scale;
 mod sizes;
 mod truth;
 mod typed;
+mod unseen;
 mod values;
 
 use super::*;

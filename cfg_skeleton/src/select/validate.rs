@@ -362,6 +362,7 @@ impl Validator<'_> {
                         && self.site_of(class).is_none()
                         && self.allocates_for(node).is_none()
                         && !self.planned.iter().any(|row| row[segment.index()] == state)
+                        && !self.is_own_state(segment, state, |row| self.planned[row][segment.index()])
                     {
                         self.found.push(Violation::NotLive(segment, class));
                     }

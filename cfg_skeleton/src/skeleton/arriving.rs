@@ -11,6 +11,7 @@
 use super::SkeletonBlock;
 use super::loops::Parts;
 use super::nodes::Nodes;
+use super::views::Views;
 use crate::egraph::{Head, InputId};
 use crate::ir::{BlockId, Inst, InstId, InstKind, OpaqueEffects, RegionId};
 use rewright_typeprop::{Model, Op, OpId, Ty, TypeExpr};
@@ -47,7 +48,12 @@ struct Location {
 }
 
 /// The loads at the entries of blocks. `live` is [`super::Skeleton::live`].
-pub(super) fn arriving(parts: &Parts<'_>, live: &[Vec<InputId>], nodes: &mut Nodes<'_>) -> Vec<Arriving> {
+pub(super) fn arriving(
+    parts: &Parts<'_>,
+    live: &[Vec<InputId>],
+    views: &Views,
+    nodes: &mut Nodes<'_>,
+) -> Vec<Arriving> {
     let meets = parts.blocks.iter().any(|block| !block.tokens.is_empty());
     if !meets {
         return vec![];
@@ -55,7 +61,7 @@ pub(super) fn arriving(parts: &Parts<'_>, live: &[Vec<InputId>], nodes: &mut Nod
     let mut reader = Reader::new(parts);
     for block in parts.cfg.reverse_post_order() {
         for inst in &parts.function.block(*block).insts {
-            if let Some((location, state)) = load(parts, nodes, parts.function.inst(*inst)) {
+            if let Some((location, state)) = load(parts, views, nodes, parts.function.inst(*inst)) {
                 reader.work.push((location, *inst, state));
             }
         }
@@ -68,18 +74,20 @@ pub(super) fn arriving(parts: &Parts<'_>, live: &[Vec<InputId>], nodes: &mut Nod
     reader.found
 }
 
-/// The location that an instruction loads from, with the state.
-fn load(parts: &Parts<'_>, nodes: &Nodes<'_>, inst: &Inst) -> Option<(Location, InputId)> {
+/// The location that an instruction loads from, with the state that it sees.
+fn load(parts: &Parts<'_>, views: &Views, nodes: &Nodes<'_>, inst: &Inst) -> Option<(Location, InputId)> {
     let InstKind::Op { op, access: Some(access), .. } = &inst.kind else { return None };
     let effects = &parts.universe.ops.get(*op).effects;
     let [result] = inst.results[..] else { return None };
     if access.readonly || !effects.is_value() || effects.reads.len() != 1 {
         return None;
     }
-    let node = nodes.node(parts.values[result.index()]?);
-    let (state, operands) = node.children.split_last().filter(|_| node.head == Head::Op(*op))?;
+    let value = parts.values[result.index()]?;
+    let node = nodes.node(value);
+    let (own, operands) = node.children.split_last().filter(|_| node.head == Head::Op(*op))?;
+    let state = views.seen(value).unwrap_or(*own);
     let operands = SmallVec::from_slice(operands);
-    Some((Location { op: *op, types: node.types.clone(), operands, region: access.region }, *state))
+    Some((Location { op: *op, types: node.types.clone(), operands, region: access.region }, state))
 }
 
 /// The location that an instruction stores to, where an operation loads all of what it stores.

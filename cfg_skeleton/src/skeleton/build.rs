@@ -11,7 +11,10 @@ use super::loops;
 use super::merges;
 use super::nodes::Nodes;
 use super::roles::{Role, Roles};
-use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, StateAfter, Statement, StatementKind};
+use super::views::{Around, Views};
+use super::{
+    CheckKey, OwnState, Skeleton, SkeletonArg, SkeletonBlock, SkeletonEdge, StateAfter, Statement, StatementKind,
+};
 use crate::egraph::{Head, InputId, Node};
 use crate::ir::frontier::Frontiers;
 use crate::ir::{BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, Promise, RegionId, Terminator, Value};
@@ -59,6 +62,7 @@ pub fn build_with_truth(
         site: 0,
         movable: vec![],
         values: vec![],
+        views: Views::new(&f.aliases),
     };
     // The states at the function's entry; rows that nothing changes keep them.
     let entry: Vec<InputId> = builder.live.iter().map(|_| builder.nodes.token()).collect();
@@ -68,7 +72,7 @@ pub fn build_with_truth(
             Some(parent) => blocks[parent.index()].end.to_vec(),
             None => entry.clone(),
         };
-        builder.block(*block, &mut blocks[block.index()], *block == f.entry());
+        builder.block(cfg, *block, &mut blocks);
     }
     builder.movable.sort_unstable();
     builder.movable.dedup();
@@ -77,7 +81,7 @@ pub fn build_with_truth(
     let conjunctions = conjunctions(f, cfg, &builder.value_input, &statements, &mut builder.nodes);
     let parts = loops::Parts { function: f, cfg, universe, blocks: &blocks, values: &builder.value_input };
     let (loops, mut equations) = loops::carried(&parts, &mut builder.nodes);
-    let arriving = arriving(&parts, &builder.live, &mut builder.nodes);
+    let arriving = arriving(&parts, &builder.live, &builder.views, &mut builder.nodes);
     equations.extend(merges::met(&parts, &arriving, &mut builder.nodes));
     equations.append(&mut builder.values);
     equations.extend(promised(f, &builder.value_input, &mut builder.nodes));
@@ -131,19 +135,22 @@ struct Builder<'a> {
     statements: Vec<Option<Statement>>,
     site: usize,
     movable: Vec<InputId>,
-    /// What calls give, as a function of the state before them.
+    /// What calls give, as a function of the state before them, and loads, of the state that they see.
     values: Vec<(InputId, Node<InputId>)>,
+    views: Views,
 }
 
 impl Builder<'_> {
-    fn block(&mut self, block: BlockId, data: &mut super::SkeletonBlock, entry: bool) {
+    fn block(&mut self, cfg: &Cfg, block: BlockId, blocks: &mut [SkeletonBlock]) {
         let f = self.f;
+        let mut data = std::mem::take(&mut blocks[block.index()]);
         self.segment = data.first_segment as usize;
         self.site = data.first_site as usize;
         for row in self.memory_rows.iter().copied() {
             if self.joins[row][block.index()] {
                 // At the entry, the function's first state is one of those that arrive: its token will do.
-                let token = if entry { self.state[row] } else { self.nodes.token() };
+                let token = if block == f.entry() { self.state[row] } else { self.nodes.token() };
+                self.views.met(token, block);
                 self.state[row] = token;
                 data.tokens.push((RegionId(row as u32), token));
             }
@@ -155,7 +162,7 @@ impl Builder<'_> {
         }
         self.enter_segment();
         for inst in &f.block(block).insts {
-            self.inst(block, *inst);
+            self.inst(cfg, blocks, block, *inst);
         }
         let term = &f.block(block).term;
         data.operands = term.operands().iter().map(|v| self.value(*v)).collect();
@@ -174,6 +181,7 @@ impl Builder<'_> {
             self.change_all();
         }
         data.end = self.state.iter().copied().collect();
+        blocks[block.index()] = data;
     }
 
     fn value(&self, v: Value) -> InputId {
@@ -208,7 +216,7 @@ impl Builder<'_> {
         self.enter_segment();
     }
 
-    fn inst(&mut self, block: BlockId, id: InstId) {
+    fn inst(&mut self, cfg: &Cfg, blocks: &[SkeletonBlock], block: BlockId, id: InstId) {
         let f = self.f;
         let inst = f.inst(id);
         let operands: SmallVec<[InputId; 3]> = inst.args.iter().map(|v| self.value(*v)).collect();
@@ -236,16 +244,27 @@ impl Builder<'_> {
                 self.checks(block, id, *op, targs, &operands, node);
             }
             (Role::Load { row, check }, InstKind::Op { op, targs, access }) => {
-                let mut children = operands;
-                children.push(self.state[row]);
-                let node = self.nodes.add(Head::Op(*op), targs.clone(), children);
+                let around = Around { function: f, cfg, roles: &self.roles, blocks };
+                let seen = match check {
+                    Some(false) => self.views.of(&around, &mut self.nodes, id, row, self.state[row]),
+                    Some(true) | None => None,
+                };
+                let region = RegionId(row as u32);
+                let own = seen.map(|seen| OwnState { state: self.nodes.token(), region, seen });
+                let read = |state| operands.iter().copied().chain([state]).collect();
+                let state = own.map_or(self.state[row], |own| own.state);
+                let node = self.nodes.add(Head::Op(*op), targs.clone(), read(state));
                 let results = self.nodes.results(node, &types);
+                if let Some(seen) = seen {
+                    self.values.push((node, Node { head: Head::Op(*op), types: targs.clone(), children: read(seen) }));
+                    self.views.set_seen(node, seen);
+                }
                 self.define(inst, &results);
                 match check {
                     None => self.movable.push(node),
                     Some(observes) => {
                         let key = CheckKey::Operation { code: access.and_then(|a| a.trap) };
-                        self.statement(block, id, StatementKind::Check { key, value: Some(node), observes });
+                        self.statement(block, id, StatementKind::Check { key, value: Some(node), observes, own });
                     }
                 }
             }
@@ -255,6 +274,7 @@ impl Builder<'_> {
                 children.push(self.state[region.index()]);
                 let out = self.nodes.add(Head::Op(*op), targs.clone(), children);
                 self.state[region.index()] = out;
+                self.views.stored(out, id);
                 self.statement(block, id, StatementKind::Write { out, region, trap, key });
             }
             (Role::Call { observes, writes, region }, InstKind::Op { op, targs, .. }) => {
@@ -286,7 +306,7 @@ impl Builder<'_> {
                     Some(condition) => {
                         let tested = self.nodes.truth(condition);
                         let key = CheckKey::Condition { condition, tested, code };
-                        StatementKind::Check { key, value: None, observes: true }
+                        StatementKind::Check { key, value: None, observes: true, own: None }
                     }
                     None => StatementKind::Opaque { operands, observes: true, writes: false },
                 };
@@ -317,7 +337,7 @@ impl Builder<'_> {
                 }
                 None => CheckKey::Operation { code: Some(code) },
             };
-            self.statement(block, id, StatementKind::Check { key, value: Some(value), observes: true });
+            self.statement(block, id, StatementKind::Check { key, value: Some(value), observes: true, own: None });
         }
     }
 

@@ -123,8 +123,10 @@ pub(super) fn sources(s: &Skeleton) -> Vec<(InputId, Option<BlockId>)> {
         for site in s.sites(*block) {
             let statement = s.statement(site);
             statement.results.iter().for_each(|(_, input)| add(*input, *block));
-            if let StatementKind::Call { site, .. } = statement.kind {
-                add(site, *block);
+            match statement.kind {
+                StatementKind::Call { site, .. } => add(site, *block),
+                StatementKind::Check { own: Some(own), .. } => add(own.state, *block),
+                _ => {}
             }
             if let StatementKind::Opaque { writes: true, .. } | StatementKind::Call { writes: true, .. } =
                 statement.kind

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod aliases;
 mod validated;
 
 use rewright_wrap::compile::PASSES;

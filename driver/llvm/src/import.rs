@@ -14,11 +14,13 @@
 //! * Calls of C functions that packs declare are operations ([`calls`]), on structures that C passes in memory, too
 //!   ([`structures`]).
 //! * Accesses of objects that have nothing in common are of different regions ([`regions`]).
+//! * Loads do not see stores that metadata say they do not alias ([`aliases`]).
 //! * Loops that LLVM lets go on for ever only with an effect have a header that says so ([`progress`]).
 //! * A `switch` is one on the position of the case, which an opaque instruction gives: [`Source::Cases`].
 //!
 //! **Invariant**: every instruction but constants has as its origin its own number in the imported function.
 
+mod aliases;
 mod backed;
 mod calls;
 mod error;
@@ -209,6 +211,7 @@ pub fn import(
     let mut imported = Imported { function: out, body, payloads };
     progress::note(file, definition, &mut imported);
     regions::assign(file, definition, &mut imported);
+    aliases::note(file, &mut imported);
     Ok(imported)
 }
 
@@ -282,8 +285,9 @@ impl<'a> Importer<'a, '_> {
         let mut work = vec![0];
         while let Some(b) = work.pop() {
             if !std::mem::replace(&mut seen[b], true) {
-                for label in successors(&self.body.blocks[b].instructions) {
-                    let target = self.labels.get(label).ok_or_else(|| ImportError::NoBlock(label.to_string()))?;
+                for label in self.body.blocks[b].targets() {
+                    let target =
+                        self.labels.get(label.as_str()).ok_or_else(|| ImportError::NoBlock(label.to_string()))?;
                     if *target == 0 {
                         return Err(ImportError::BranchToEntry);
                     }
@@ -486,17 +490,5 @@ impl<'a> Importer<'a, '_> {
             Shape::Return(Some(operand)) => Terminator::Return(smallvec![self.operand(id, operand)?]),
             _ => Terminator::Trap { code: 0 },
         })
-    }
-}
-
-/// Labels that the end of a block names.
-pub fn successors(instructions: &[Instruction]) -> Vec<&str> {
-    match instructions.last().map(|i| &i.shape) {
-        Some(Shape::Jump(label)) => vec![label],
-        Some(Shape::Branch(_, labels)) => labels.iter().map(String::as_str).collect(),
-        Some(Shape::Switch(_, default, cases)) => {
-            cases.iter().map(|(_, label)| label.as_str()).chain([default.as_str()]).collect()
-        }
-        _ => vec![],
     }
 }

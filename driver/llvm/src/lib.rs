@@ -25,6 +25,7 @@
 //! speaks of them), and so are calls of what no pack declares; functions with exceptions,
 //! coroutines, `setjmp` or addresses of blocks stay as they are, and everything for 32-bit or big-endian targets.
 
+pub mod alias_metadata;
 pub mod body;
 pub mod captures;
 pub mod constants;

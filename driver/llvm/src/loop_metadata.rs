@@ -28,7 +28,7 @@ pub fn progressing(text: &str) -> FxHashSet<String> {
 }
 
 /// Nodes with a number: they stand at the starts of lines.
-fn nodes(text: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn nodes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(|line| {
         let (name, node) = line.split_once(" = ").filter(|_| line.starts_with('!'))?;
         name[1..].bytes().all(|b| b.is_ascii_digit()).then_some((name, node))
@@ -36,7 +36,7 @@ fn nodes(text: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// What stands between the braces of `!{..}`, without white space.
-fn operands(node: &str) -> Option<Vec<String>> {
+pub(super) fn operands(node: &str) -> Option<Vec<String>> {
     let tokens = tokens(node);
     let word = |t: &Token| &node[t.start..t.end];
     let [bang, open, inner @ .., close] = tokens.as_slice() else { return None };

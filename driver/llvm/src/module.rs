@@ -6,6 +6,7 @@
 //!
 //! **Invariant**: [`write()`] with nothing replaced gives back the same bytes, whatever the text is.
 
+use super::alias_metadata;
 use super::cursor::Cursor;
 use super::error::NotUnderstood;
 use super::lex::{Kind, tokens};
@@ -109,6 +110,8 @@ pub struct File {
     pub named: Named,
     /// Metadata of loops that make progress: `!7`.
     pub progressing_loops: FxHashSet<String>,
+    /// Metadata nodes that say what accesses alias, with those that they are made of: `!7`.
+    pub alias_nodes: FxHashMap<String, String>,
     /// Functions with a block whose address is taken.
     pub block_addresses: FxHashSet<String>,
     /// Global variables that are defined here, no two of which have memory in common.
@@ -140,6 +143,7 @@ pub fn read(text: String) -> Result<File, ReadError> {
         groups: FxHashMap::default(),
         named: Named::default(),
         progressing_loops: loop_metadata::progressing(&text),
+        alias_nodes: alias_metadata::nodes(&text),
         block_addresses: block_addresses(&text),
         variables: FxHashSet::default(),
         data_layout: String::new(),

@@ -53,7 +53,7 @@ fn a_load_that_cannot_trap_but_not_move_keeps_a_licence() {
     let s = skeleton(&b, &u);
     assert!(matches!(
         s.statements[0].kind,
-        StatementKind::Check { key: CheckKey::Operation { code: None }, value: Some(_), observes: false }
+        StatementKind::Check { key: CheckKey::Operation { code: None }, value: Some(_), observes: false, own: None }
     ));
 }
 
@@ -160,9 +160,12 @@ fn traps_become_checks() {
         .statements
         .iter()
         .map(|s| match &s.kind {
-            StatementKind::Check { key: CheckKey::Condition { condition, code, .. }, value, observes: true } => {
-                (*condition, *code, value.is_some(), s.results.len())
-            }
+            StatementKind::Check {
+                key: CheckKey::Condition { condition, code, .. },
+                value,
+                observes: true,
+                own: None,
+            } => (*condition, *code, value.is_some(), s.results.len()),
             other => panic!("{other:?}"),
         })
         .collect();

@@ -7,7 +7,7 @@
 //! computed from are one region; what an operation of a pack accesses is of the rest, and so is what it is given.
 //!
 //! What is not modelled accesses all regions: see [`super::super::effects`]. Without two regions that are accessed there is one, 0.
-//! What differs in type only (`!tbaa`) is one region.
+//! What differs in type only (`!tbaa`) is one region: see [`super::aliases`].
 
 use super::Imported;
 use crate::body::{Instruction, Operand, Shape};

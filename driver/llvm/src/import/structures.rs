@@ -372,11 +372,11 @@ fn role(instruction: &Instruction, local: &str) -> Option<Looks> {
 fn shape(importer: &Importer<'_, '_>, reachable: &[usize]) -> Cfg {
     let number: FxHashMap<usize, u32> = (0..).zip(reachable).map(|(n, b)| (*b, n)).collect();
     let mut function = Function::new("");
-    let edge = |label: &str| Edge { target: BlockId(number[&importer.labels[label]]), args: SmallVec::new() };
+    let edge =
+        |label: &String| Edge { target: BlockId(number[&importer.labels[label.as_str()]]), args: SmallVec::new() };
     for b in reachable {
         let id = function.add_block();
-        let mut edges: Vec<Edge> =
-            super::successors(&importer.body.blocks[*b].instructions).into_iter().map(edge).collect();
+        let mut edges: Vec<Edge> = importer.body.blocks[*b].targets().into_iter().map(edge).collect();
         function.blocks[id.index()].term = match edges.pop() {
             Some(default) => Terminator::Switch { index: Value(0), targets: edges, default },
             None => Terminator::Trap { code: 0 },
