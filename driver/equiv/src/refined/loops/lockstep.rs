@@ -4,7 +4,7 @@
 //! Blocks are paired along equal branches from the entry, and their instructions by order and opcode. Paired blocks are
 //! cut behind paired instructions wherever all values that are needed are paired. That a pair is one is a guess: it says
 //! where to cut and what may be equal there, and the induction proves it. Values at a cut are what they are, as far as
-//! they are not soon computed anew.
+//! they are not soon computed anew. What one version alone needs there is computed anew, or read again ([`super::readings`]).
 
 use super::super::flow::Flow;
 use super::super::symexec::is_arithmetic;

@@ -142,7 +142,7 @@ fn load_of(store: &Instruction) -> Instruction {
         opcode: "load".into(),
         flags: vec![],
         indices: vec![],
-        shape: Shape::Load(address.clone(), said.clone()),
+        shape: Shape::Load(address.clone(), *said),
         template: Template { pieces: vec![], holes },
         bare: None,
         metadata: vec![],

@@ -10,15 +10,18 @@ use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_smt::{Address, Expr, Sort};
 use std::collections::BTreeSet;
 
+/// What has been read again where a step begins.
+pub(super) struct Read {
+    /// Bases, by their place among all of them.
+    pub(super) read: Vec<(usize, Leaf)>,
+    /// What is known with that.
+    pub(super) known: Vec<Expr>,
+}
+
 impl<'a> SymbolicExecutor<'a> {
     /// Reads bases again of which it is known that memory holds them, each by one of its readings, and what is known with
     /// that.
-    pub(super) fn read_again(
-        &mut self,
-        state: &'a State,
-        leaves: &[Leaf],
-        readings: &BTreeSet<usize>,
-    ) -> Terms<(Vec<(usize, Leaf)>, Vec<Expr>)> {
+    pub(super) fn read_again(&mut self, state: &'a State, leaves: &[Leaf], readings: &BTreeSet<usize>) -> Terms<Read> {
         let (mut open, mut given): (Vec<&'a Reading>, Vec<&'a Reading>) = (vec![], vec![]);
         for reading in readings.iter().map(|n| &state.readings[*n]) {
             if reading.base.is_none() {
@@ -53,7 +56,7 @@ impl<'a> SymbolicExecutor<'a> {
                 known.extend([holds, self.is_leaf(value, &leaf)]);
             }
         }
-        Ok((read, known))
+        Ok(Read { read, known })
     }
 
     /// When a value is what memory holds: as one value for all uses, or as what each use chooses from.

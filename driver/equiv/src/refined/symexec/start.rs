@@ -2,6 +2,7 @@
 
 use super::super::facts::Interval;
 use super::super::region::{Arrival, State};
+use super::read::Read;
 use super::{Arrived, Begun, Chosen, Leaf, Local, Samples, SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Operand, Shape};
 use rewright_smt::{Address, Expr};
@@ -92,7 +93,7 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined_matters = true;
             self.locals.insert(&base.text, Local::of(vec![*leaf]));
         }
-        let (read, mut known) = self.read_again(state, leaves, start.readings)?;
+        let Read { read, mut known } = self.read_again(state, leaves, start.readings)?;
         for i in &state.computed {
             self.made.extend(i.result.as_deref().map(|name| (name, (i, 0))));
             self.instruction(i, 0)?;
