@@ -33,6 +33,7 @@ mod progress;
 mod question;
 mod ranges;
 mod readings;
+mod recomputed;
 mod regions;
 mod scalarised;
 mod steps;

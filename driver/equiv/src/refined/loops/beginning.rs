@@ -10,7 +10,7 @@ use super::{Induction, NotModelled};
 use rewright_llvm::body::Operand;
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Script, Sort};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Where a step begins.
 pub(super) struct Beginning<'a> {
@@ -74,8 +74,8 @@ impl<'a> Beginning<'a> {
         }
     }
 
-    /// Readings that hold of bases of a version which nothing else says more of.
-    pub(super) fn readings(&self, side: usize) -> BTreeSet<usize> {
+    /// Readings that hold of bases of a version which nothing else says more of, and whether all uses see one value.
+    pub(super) fn readings(&self, side: usize) -> BTreeMap<usize, bool> {
         let invariant = &self.induction.invariants[&self.at];
         let cut = [self.at.0, self.at.1][side];
         let readings = &self.induction.versions[side].cuts[cut].state.readings;
@@ -88,7 +88,9 @@ impl<'a> Beginning<'a> {
             Candidate::Read { side: of, reading } if *of == side => Some(*reading),
             _ => None,
         };
-        invariant.left().filter_map(of).filter(|reading| is_free(readings[*reading].base)).collect()
+        let is_fixed = |base: Option<usize>| base.is_some_and(|base| invariant.is_fixed(side, base));
+        let free = invariant.left().filter_map(of).filter(|reading| is_free(readings[*reading].base));
+        free.map(|reading| (reading, is_fixed(readings[reading].base))).collect()
     }
 
     /// What the candidates say that are left of bases.

@@ -8,7 +8,7 @@
 
 use super::super::flow::Flow;
 use super::super::symexec::is_arithmetic;
-use super::regions::is_settled;
+use super::recomputed::{is_light, is_settled};
 use rewright_llvm::body::{Block, Body, Instruction, Shape, Template};
 use rewright_llvm::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,15 +178,6 @@ fn is_noticed(i: &Instruction) -> bool {
     match &i.shape {
         Shape::Store(..) | Shape::Load(..) | Shape::Atomic(..) => true,
         Shape::Call { callee, .. } => !is_arithmetic(callee.as_deref()),
-        _ => false,
-    }
-}
-
-/// Is it soon computed anew where it is needed? Flags make no difference: one version may have them, and not the other.
-pub(super) fn is_light(i: &Instruction) -> bool {
-    match &i.shape {
-        Shape::Offset { .. } => true,
-        Shape::Plain(_) => ["zext", "sext", "trunc"].contains(&i.opcode.as_str()) || i.opcode.starts_with("icmp "),
         _ => false,
     }
 }

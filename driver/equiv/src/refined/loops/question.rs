@@ -13,7 +13,7 @@ use rewright_llvm::body::Operand;
 use rewright_smt::solver::{Answer, Limit, Solver};
 use rewright_smt::{Expr, Script, Sort};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// Bits of small numbers: two iterations of a loop are among them.
@@ -95,7 +95,7 @@ impl LoopQuestion {
         let [old, new] = &induction.versions;
         let regions = [old.region(from[0])?, new.region(from[1])?];
         let (mut leaves, mut assumed) = ([vec![], vec![]], vec![given.promised]);
-        let (mut limits, mut readings) = (vec![], [BTreeSet::new(), BTreeSet::new()]);
+        let (mut limits, mut readings) = (vec![], [BTreeMap::new(), BTreeMap::new()]);
         if let Source::Cuts(at) = source {
             let mut begin = Beginning { s, induction, at, undefined };
             leaves = begin.leaves()?;

@@ -4,7 +4,7 @@
 
 use super::super::flow::Flow;
 use super::super::region::Reading;
-use super::regions::is_settled;
+use super::recomputed::is_settled;
 use rewright_llvm::body::{Instruction, Operand, Shape, Template};
 use std::collections::BTreeSet;
 

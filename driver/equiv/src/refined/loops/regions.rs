@@ -7,9 +7,8 @@
 
 use super::super::flow::Flow;
 use super::super::region::{Arrival, Reading, Region, State};
-use super::super::symexec::is_arithmetic;
-use super::lockstep::is_light;
 use super::readings::{self, Finder};
+use super::recomputed::{is_computed, is_light, is_settled};
 use crate::not_modelled::NotModelled;
 use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape, Template};
 use rewright_llvm::types::Type;
@@ -125,23 +124,6 @@ fn state(
     found.computed = computed.iter().filter_map(definition).collect();
     found.readings = finder.readings(&found.bases);
     found
-}
-
-/// Does it give the same whenever it is given the same?
-fn is_computed(i: &Instruction) -> bool {
-    match &i.shape {
-        Shape::Plain(_) => i.opcode != "freeze",
-        Shape::Offset { .. } => true,
-        Shape::Call { callee, bundles: false, .. } => is_arithmetic(callee.as_deref()),
-        _ => false,
-    }
-}
-
-/// Is it the same wherever it is computed from the same? Not what may be a NaN, of which each has bits of its own.
-pub(super) fn is_settled(i: &Instruction) -> bool {
-    let rounds = || ["fadd", "fsub", "fmul", "fdiv", "frem", "fptrunc", "fpext"].contains(&i.opcode.as_str());
-    let may_be_nan = || matches!(i.shape, Shape::Call { .. }) || rounds();
-    is_computed(i) && (matches!(i.ty, Type::Int(_) | Type::Ptr) || !may_be_nan())
 }
 
 /// A copy of a block.

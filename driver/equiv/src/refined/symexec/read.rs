@@ -8,7 +8,7 @@ use super::loose::UndefBits;
 use super::{Leaf, Local, SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_smt::{Address, Expr, Sort};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// What has been read again where a step begins.
 pub(super) struct Read {
@@ -20,28 +20,27 @@ pub(super) struct Read {
 
 impl<'a> SymbolicExecutor<'a> {
     /// Reads bases again of which it is known that memory holds them, each by one of its readings, and what is known with
-    /// that.
-    pub(super) fn read_again(&mut self, state: &'a State, leaves: &[Leaf], readings: &BTreeSet<usize>) -> Terms<Read> {
-        let (mut open, mut given): (Vec<&'a Reading>, Vec<&'a Reading>) = (vec![], vec![]);
-        for reading in readings.iter().map(|n| &state.readings[*n]) {
+    /// that. Of each reading it is said whether all uses of the base see one value.
+    pub(super) fn read_again(&mut self, state: &'a State, readings: &BTreeMap<usize, bool>) -> Terms<Read> {
+        let (mut open, mut given): (Vec<(&'a Reading, bool)>, Vec<&'a Reading>) = (vec![], vec![]);
+        for (reading, is_fixed) in readings.iter().map(|(n, is_fixed)| (&state.readings[*n], *is_fixed)) {
             if reading.base.is_none() {
                 given.push(reading);
-            } else if open.iter().all(|other| other.base != reading.base) {
-                open.push(reading);
+            } else if open.iter().all(|(other, _)| other.base != reading.base) {
+                open.push((reading, is_fixed));
             }
         }
         let (mut read, mut known) = (vec![], vec![]);
         // A base from which another one is read is read before.
-        let is_ready = |reading: &&Reading, open: &[&Reading]| {
+        let is_ready = |reading: &Reading, open: &[(&Reading, bool)]| {
             let takes = |base: &Operand| reading.instructions.iter().any(|i| i.template.holes.contains(&base.text));
-            !open.iter().any(|other| takes(&other.value))
+            !open.iter().any(|(other, _)| takes(&other.value))
         };
-        while let Some(ready) = open.iter().position(|reading| is_ready(reading, &open)) {
-            let reading = open.remove(ready);
+        while let Some(ready) = open.iter().position(|(reading, _)| is_ready(reading, &open)) {
+            let (reading, is_fixed) = open.remove(ready);
             let (Some(base), Some((mut leaf, holds))) = (reading.base, self.reading(reading)?) else { continue };
             known.push(holds);
-            if let (None, Some(mask)) = (leaves[base].mask, leaf.mask) {
-                // It is one value for all uses.
+            if let (true, Some(mask)) = (is_fixed, leaf.mask) {
                 let some = self.s.nonzero(mask);
                 known.push(self.s.not(some));
                 leaf = Leaf { mask: None, computed: false, place: None, ..leaf };

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// No address is known.
 pub(in super::super) static NOWHERE: BTreeMap<usize, Address> = BTreeMap::new();
 
-static NO_READING: BTreeSet<usize> = BTreeSet::new();
+static NO_READING: BTreeMap<usize, bool> = BTreeMap::new();
 static NO_ASKED: BTreeSet<(usize, usize)> = BTreeSet::new();
 
 /// What is executed, and what is there before.
@@ -28,8 +28,8 @@ pub(in super::super) struct Start<'a> {
     pub(in super::super) requests: &'a [Request],
     /// What is asked where it begins: who asks, and which of the values that are asked for together.
     pub(in super::super) begun: &'a [((usize, usize), Operand)],
-    /// Readings of what is known there that hold.
-    pub(in super::super) readings: &'a BTreeSet<usize>,
+    /// Readings of what is known there that hold, and whether all uses of a base see one value.
+    pub(in super::super) readings: &'a BTreeMap<usize, bool>,
     /// Readings of cuts of which it is asked whether they hold where control arrives: cut and reading.
     pub(in super::super) asked_readings: &'a BTreeSet<(usize, usize)>,
     /// Choices that the other version has made of what it has read.
@@ -93,7 +93,7 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined_matters = true;
             self.locals.insert(&base.text, Local::of(vec![*leaf]));
         }
-        let Read { read, mut known } = self.read_again(state, leaves, start.readings)?;
+        let Read { read, mut known } = self.read_again(state, start.readings)?;
         for i in &state.computed {
             self.made.extend(i.result.as_deref().map(|name| (name, (i, 0))));
             self.instruction(i, 0)?;
