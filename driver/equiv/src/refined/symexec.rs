@@ -39,6 +39,7 @@ use super::inputs::{Inputs, Leaf};
 use super::meaning::Value;
 use crate::not_modelled::NotModelled;
 use crate::replay::Layout;
+use accesses::Stored;
 use annotated::is_defined;
 pub(super) use annotated::{Keys, MODELLED, allocated, promises};
 pub(super) use behaviour::{Access, AccessKind, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
@@ -140,10 +141,8 @@ pub(super) struct SymbolicExecutor<'a> {
     objects: Vec<Object>,
     /// What is known of objects.
     facts: Vec<Expr>,
-    /// What has been stored that may be `undef`, by the bits of a sample.
-    stored: Vec<(Expr, Leaf)>,
-    /// Values that may be others for each use and have been stored, with a sample of each.
-    sampled: Vec<(Value, &'a str)>,
+    /// What has been stored that may be another value for each use.
+    stored: Vec<Stored<'a>>,
     /// How often each thing that may be `undef` has been used.
     uses: BTreeMap<String, usize>,
     /// What is being computed: a sample of what leaves.
@@ -241,7 +240,6 @@ pub(super) fn behaviour<'a>(
         objects: vec![],
         facts: vec![],
         stored: vec![],
-        sampled: vec![],
         uses: BTreeMap::new(),
         within: String::new(),
         ways: FxHashMap::default(),

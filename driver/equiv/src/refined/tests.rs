@@ -13,6 +13,7 @@ mod ordered;
 mod promised;
 mod promoted;
 mod shared;
+mod stored;
 
 use super::super::modules::Module;
 use super::super::{Config, Files};

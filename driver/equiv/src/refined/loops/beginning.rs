@@ -75,20 +75,23 @@ impl<'a> Beginning<'a> {
     }
 
     /// Readings that hold of bases of a version which nothing else says more of, and whether all uses see one value.
+    ///
+    /// Memory is that of the second version. Where a base of the first one is poison, or may be `undef`, something else may
+    /// be there: that takes its place, which is right if nothing is known of the base. The second version's are what is there.
     pub(super) fn readings(&self, side: usize) -> BTreeMap<usize, bool> {
         let invariant = &self.induction.invariants[&self.at];
         let cut = [self.at.0, self.at.1][side];
         let readings = &self.induction.versions[side].cuts[cut].state.readings;
         let is_free = |base: Option<usize>| match (side, base) {
             (_, None) => true,
-            (0, Some(base)) => invariant.partner(base).is_none() && invariant.fold(base).is_none(),
+            (0, Some(base)) => !invariant.left().any(|(_, candidate)| candidate.depends_on(base)),
             (_, Some(base)) => invariant.narrower(base).is_none(),
         };
         let of = |(_, candidate): (usize, &Candidate)| match candidate {
             Candidate::Read { side: of, reading } if *of == side => Some(*reading),
             _ => None,
         };
-        let is_fixed = |base: Option<usize>| base.is_some_and(|base| invariant.is_fixed(side, base));
+        let is_fixed = |base: Option<usize>| side == 1 && base.is_some_and(|base| invariant.is_fixed(1, base));
         let free = invariant.left().filter_map(of).filter(|reading| is_free(readings[*reading].base));
         free.map(|reading| (reading, is_fixed(readings[reading].base))).collect()
     }

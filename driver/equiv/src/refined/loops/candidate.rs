@@ -75,6 +75,24 @@ pub(super) fn fact(
     }
 }
 
+impl Candidate {
+    /// Does it say something of a base of the first version, or of what may be computed from it?
+    pub(super) fn depends_on(&self, base: usize) -> bool {
+        match self {
+            Candidate::Related { old, .. } | Candidate::Alike { old, .. } | Candidate::Folded { old, .. } => {
+                *old == base
+            }
+            Candidate::Defined { old } => *old == base,
+            Candidate::Fact { side, .. } => *side == 0,
+            Candidate::Distance { .. } => true,
+            Candidate::Fixed { .. }
+            | Candidate::Within { .. }
+            | Candidate::Read { .. }
+            | Candidate::Multiple { .. } => false,
+        }
+    }
+}
+
 /// When a value that is not poison is within bounds.
 pub(super) fn within(s: &mut Script, value: Value, bounds: Interval) -> Expr {
     let holds = bounds.holds(s, value.bits);

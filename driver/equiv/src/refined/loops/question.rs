@@ -133,13 +133,12 @@ impl LoopQuestion {
             assumed.extend(begin.assumed(&leaves)?);
             folded = begin.folded(&leaves);
         }
-        let old_start = start(
-            0,
-            match &folded {
-                Some((state, leaves)) => Some((state, leaves.as_slice())),
-                None => state(0).map(|state| (state, leaves[0].as_slice())),
-            },
-        );
+        let no_readings = BTreeMap::new();
+        let old_start = match &folded {
+            // Its bases are others.
+            Some((state, leaves)) => Start { readings: &no_readings, ..start(0, Some((state, leaves.as_slice()))) },
+            None => start(0, state(0).map(|state| (state, leaves[0].as_slice()))),
+        };
         let contexts = if induction.effort.as_other { new.contexts.as_slice() } else { &[] };
         let places = places.iter().map(|(old, is)| (*old, new.accesses[*is].place.clone())).collect();
         let old_start = Start { like: &new.chosen, contexts, places: &places, ..old_start };

@@ -25,6 +25,19 @@ pub(super) struct Lane {
     pub(super) ty: Type,
 }
 
+/// A lane of a value that may be another one for each use, as it has been stored.
+#[derive(Clone, Copy)]
+pub(super) struct Stored<'a> {
+    pub(super) value: &'a str,
+    /// The lane, if it comes from outside; else it is computed at each use, and is all there is.
+    leaf: Option<Leaf>,
+    /// Bits of the lane.
+    pub(super) width: u32,
+    /// What is in memory: the bits of a sample, which of them are poison, and which may be `undef`.
+    pub(super) words: [Expr; 2],
+    pub(super) mask: Option<Expr>,
+}
+
 /// What an access goes to.
 struct Accessed {
     lanes: Vec<Lane>,
@@ -184,7 +197,7 @@ impl<'a> SymbolicExecutor<'a> {
         let leaves: Vec<Leaf> = lanes.iter().map(|lane| self.loaded(i, lane, at)).collect::<Terms<_>>()?;
         self.undefined_matters |= !is_defined(i);
         let made = match lanes.as_slice() {
-            [lane] if !is_defined(i) && self.is_as_stored(i, lane)? => self.made_as(&i.ty, leaves[0].value.bits),
+            [lane] if !is_defined(i) && self.is_as_stored(i, lane)? => self.made_as(&i.ty, lane),
             _ => None,
         };
         match (&i.result, made) {
@@ -197,11 +210,11 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(())
     }
 
-    /// What computes at each use what has been stored where these bits are read, if that is of this type.
-    fn made_as(&self, ty: &Type, bits: Expr) -> Option<(&'a Instruction, usize)> {
-        let (_, name) = self.sampled.iter().find(|(sample, _)| sample.bits == bits)?;
-        match self.locals.get(name) {
-            Some(Local::PerUse) => self.made.get(name).copied().filter(|(i, _)| i.ty == *ty),
+    /// What computes at each use what has been stored where this is read, if that is of this type.
+    fn made_as(&mut self, ty: &Type, lane: &Lane) -> Option<(&'a Instruction, usize)> {
+        let stored = self.stored_at(lane).filter(|stored| stored.leaf.is_none())?;
+        match self.locals.get(stored.value) {
+            Some(Local::PerUse) => self.made.get(stored.value).copied().filter(|(i, _)| i.ty == *ty),
             _ => None,
         }
     }
@@ -215,8 +228,7 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined(at, bad);
             return Ok(Leaf { mask: None, computed: false, place: None, ..leaf });
         }
-        let stored = leaf.mask.and_then(|mask| self.stored_leaf(leaf.value.bits, mask));
-        Ok(match stored {
+        Ok(match self.stored_at(lane).and_then(|stored| stored.leaf).filter(|_| leaf.mask.is_some()) {
             Some(stored) if !stored.computed => {
                 Leaf { value: Value { bits: stored.value.bits, ..leaf.value }, ..stored }
             }
@@ -258,18 +270,24 @@ impl<'a> SymbolicExecutor<'a> {
         })
     }
 
-    /// What has been stored where this is read, if that may be `undef`: each use sees what a use of that may.
-    fn stored_leaf(&self, bits: Expr, mask: Expr) -> Option<Leaf> {
-        self.stored.iter().find(|(sample, leaf)| *sample == bits && leaf.mask == Some(mask)).map(|(_, leaf)| *leaf)
+    /// What has been stored where this is read: all that is in memory there is what that store has written.
+    fn stored_at(&mut self, lane: &Lane) -> Option<Stored<'a>> {
+        let words = [self.memory[0].bits, self.memory[0].poison_memory].map(|memory| self.read(memory, lane));
+        let mask = self.given.undefined.then(|| self.read(self.mask, lane));
+        let is_there = |stored: &&Stored<'_>| (stored.width, stored.words, stored.mask) == (lane.width, words, mask);
+        self.stored.iter().find(is_there).copied()
     }
 
-    /// Notes what is stored that may be `undef`, by its first sample.
-    fn note_stored(&mut self, value: &'a Operand, sample: &[Value]) {
-        if let (true, [sample]) = (self.is_loose(value), sample) {
-            self.sampled.push((*sample, &value.text));
+    /// A lane of what is stored, if that may be another value for each use.
+    fn note_stored(&mut self, value: &'a Operand, n: usize, lane: &Lane, words: [Expr; 2], mask: Option<Expr>) {
+        let (leaf, is_whole) = match self.locals.get(value.text.as_str()) {
+            Some(Local::Leaf(lanes)) => (lanes.get(n).copied(), true),
+            Some(Local::PerUse) => (None, lane.ty == value.ty),
+            _ => return,
+        };
+        if is_whole {
+            self.stored.push(Stored { value: &value.text, leaf, width: lane.width, words, mask });
         }
-        let Some(Local::Leaf(lanes)) = self.locals.get(value.text.as_str()) else { return };
-        self.stored.extend(lanes.iter().zip(sample).map(|(leaf, sample)| (sample.bits, *leaf)));
     }
 
     /// A lane that is no whole bytes is stored with zeros above it; where there is something else, it is poison.
@@ -289,7 +307,7 @@ impl<'a> SymbolicExecutor<'a> {
             self.assumed.insert("pointers in memory");
         }
         let samples = self.samples(value, "stored")?;
-        self.note_stored(value, &samples[0]);
+        let mut first = vec![];
         for (n, sample) in samples.into_iter().enumerate() {
             for (lane, sample) in lanes.iter().zip(sample) {
                 let (all, none) = (self.s.bits(lane.size, u128::MAX), self.s.bits(lane.size, 0));
@@ -297,6 +315,9 @@ impl<'a> SymbolicExecutor<'a> {
                 let is_poison = self.s.choose(sample.poison, all, none);
                 let origin = sample.origin.filter(|_| lane.ty == Type::Ptr).unwrap_or(none);
                 let stored = self.s.resize(sample.bits, lane.size);
+                if n == 0 {
+                    first.push([stored, is_poison]);
+                }
                 self.memory[n] = Memory {
                     bits: self.write(bits, lane, here, stored),
                     poison_memory: self.write(poison_memory, lane, here, is_poison),
@@ -307,12 +328,15 @@ impl<'a> SymbolicExecutor<'a> {
         if !self.choosing.is_first() {
             self.spoiled(padding, here);
         }
-        if self.given.undefined {
-            for (n, lane) in lanes.iter().enumerate() {
+        for (n, (lane, words)) in lanes.iter().zip(first).enumerate() {
+            let mut stored_mask = None;
+            if self.given.undefined {
                 let mask = self.mask_of(value, n, lane.width);
                 let mask = self.s.resize(mask, lane.size);
                 self.mask = self.write(self.mask, lane, here, mask);
+                stored_mask = Some(mask);
             }
+            self.note_stored(value, n, lane, words, stored_mask);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use super::super::meaning::width;
 use super::super::region::{Reading, State};
-use super::accesses::Lane;
+use super::accesses::{Lane, Stored};
 use super::loose::UndefBits;
 use super::{Leaf, Local, SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::{Instruction, Operand, Shape};
@@ -51,9 +51,17 @@ impl<'a> SymbolicExecutor<'a> {
         for reading in given {
             let Some((leaf, holds)) = self.reading(reading)? else { continue };
             // What cannot be said of a value is not known; it is not false.
-            if let Some(value) = self.one_lane(&reading.value)? {
-                known.extend([holds, self.is_leaf(value, &leaf)]);
-            }
+            let Some(value) = self.one_lane(&reading.value)? else { continue };
+            let is_there = self.is_leaf(value, &leaf);
+            known.push(holds);
+            known.push(match self.choosing.is_first() {
+                // Memory is the second version's, in which there may be something else for what is poison or `undef`.
+                true => {
+                    let some = value.1.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
+                    self.s.or(&[value.0.poison, some, is_there])
+                }
+                false => is_there,
+            });
         }
         Ok(Read { read, known })
     }
@@ -67,12 +75,18 @@ impl<'a> SymbolicExecutor<'a> {
 
     /// When a value is what has been read.
     fn is_there(&mut self, value: &Operand, leaf: &Leaf) -> Terms<Expr> {
-        // What uses of it may see has been stored there: the sample has choices that nothing else has.
-        let of_value = |(_, name): &&(Value, &str)| *name == value.text;
-        let samples: Vec<Value> = self.sampled.iter().filter(of_value).map(|(sample, _)| *sample).collect();
+        // What uses of it may see has been stored there.
+        let stored: Vec<Stored<'_>> = self.stored.iter().filter(|stored| stored.value == value.text).copied().collect();
         let mut ways = vec![];
-        for sample in samples.into_iter().filter(|sample| sample.bits.width() == leaf.value.bits.width()) {
-            let same = [self.s.equal(sample.bits, leaf.value.bits), self.s.equal(sample.poison, leaf.value.poison)];
+        let width = leaf.value.bits.width();
+        for stored in stored.into_iter().filter(|stored| stored.width == width) {
+            let [bits, poison] = stored.words;
+            let (bits, poison) = (self.s.resize(bits, width), self.s.nonzero(poison));
+            let mut same = vec![self.s.equal(bits, leaf.value.bits), self.s.equal(poison, leaf.value.poison)];
+            if let (Some(mask), Some(other)) = (stored.mask, leaf.mask) {
+                let mask = self.s.resize(mask, width);
+                same.push(self.s.equal(mask, other));
+            }
             ways.push(self.s.and(&same));
         }
         ways.push(match self.locals.get(value.text.as_str()) {
