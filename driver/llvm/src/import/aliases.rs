@@ -1,4 +1,4 @@
-//! Which stores loads do not see, by `!tbaa`, and by `!alias.scope` and `!noalias` ([`alias_metadata`]).
+//! Which stores loads do not see, by `!tbaa`, and by `!alias.scope` and `!noalias` ([`crate::alias_metadata`]).
 //!
 //! Types hold of all executions of a store: what it wrote is of another type than what is loaded. Scopes are those of one
 //! execution of what was inlined: a loop begins new ones in each iteration, where `llvm.experimental.noalias.scope.decl`
