@@ -27,6 +27,7 @@ mod beginning;
 mod bounds;
 mod candidate;
 mod claims;
+mod cut_version;
 mod invariants;
 mod lockstep;
 mod progress;
@@ -43,20 +44,18 @@ mod unrolled;
 
 use super::super::budget::Budget;
 use super::super::not_modelled::NotModelled;
-use super::facts::Interval;
 use super::flow::Flow;
-use super::region::Region;
 use super::symexec::Keys;
 use super::{Decided, Pair, Undecided};
+use cut_version::CutVersion;
 use invariants::{Invariant, look};
 use lockstep::{Lockstep, Pairs};
 use progress::Progress;
 use question::{LoopQuestion, Source};
-use regions::{Cut, CutAt, RegionStart, cuts, cuts_at, region};
-use rewright_llvm::body::{Body, Instruction, Shape};
+use regions::{CutAt, RegionStart, cuts_at};
+use rewright_llvm::body::Body;
 use rewright_smt::Script;
 use rewright_smt::solver::Solver;
-use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -115,50 +114,6 @@ fn ways(bodies: &[Body; 2]) -> Vec<Way> {
         ways.sort_by_key(|way| (!way.unrolled, way.old == CutAt::Header));
     }
     ways
-}
-
-/// One version, cut.
-struct CutVersion<'a> {
-    flow: Flow<'a>,
-    cuts: Vec<Cut>,
-    slots: Vec<Instruction>,
-    /// First iterations that stand alone.
-    peeled: usize,
-    /// Between which numbers a value is likely to be, where that is not any.
-    bounds: FxHashMap<String, Interval>,
-}
-
-impl<'a> CutVersion<'a> {
-    fn new(
-        body: &'a Body,
-        at: CutAt,
-        peeled: usize,
-        is_kept: impl Fn(&Flow<'_>, &str) -> bool,
-    ) -> Result<CutVersion<'a>, NotModelled> {
-        let flow = Flow::new(body);
-        let cuts = cuts(&flow, at, |i| i.result.as_ref().is_some_and(|name| is_kept(&flow, name)));
-        CutVersion::of(flow, cuts, peeled)
-    }
-
-    fn of(flow: Flow<'a>, cuts: Vec<Cut>, peeled: usize) -> Result<CutVersion<'a>, NotModelled> {
-        let body = flow.body;
-        let is_slot = |i: &&Instruction| matches!(i.shape, Shape::Alloca(_));
-        if body.blocks[1..].iter().any(|block| block.instructions.iter().any(|i| is_slot(&i))) {
-            return Err("a stack slot that is not made at the entry".into());
-        }
-        let slots = body.blocks[0].instructions.iter().filter(is_slot).cloned().collect();
-        let bounds = ranges::ranges(&flow);
-        Ok(CutVersion { flow, cuts, slots, peeled, bounds })
-    }
-
-    fn bounds(&self, name: &str) -> Option<Interval> {
-        self.bounds.get(name).copied()
-    }
-
-    /// What is executed from the entry or from a cut.
-    fn region(&self, from: RegionStart) -> Result<Region, NotModelled> {
-        region(&self.flow, &self.cuts, from, self.peeled)
-    }
 }
 
 /// Asks whether the second version refines the first one, where either has loops.
