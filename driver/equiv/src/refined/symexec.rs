@@ -94,6 +94,11 @@ impl Choosing {
     fn is_first(self) -> bool {
         self != Choosing::Anything
     }
+
+    /// Has each sample of what is stored choices that nothing else has?
+    fn names_samples(self) -> bool {
+        matches!(self, Choosing::Anything | Choosing::Like(Likeness { nth: true, sampled: true }))
+    }
 }
 
 enum Local {

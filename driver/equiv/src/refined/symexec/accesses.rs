@@ -33,8 +33,8 @@ pub(super) struct Stored<'a> {
     leaf: Option<Leaf>,
     /// Bits of the lane.
     pub(super) width: u32,
-    /// What is in memory: the bits of a sample, which of them are poison, and which may be `undef`.
-    pub(super) words: [Expr; 2],
+    /// What is in memory: the bits of a sample, which of them are poison, the object, and which may be `undef`.
+    pub(super) words: [Expr; 3],
     pub(super) mask: Option<Expr>,
 }
 
@@ -272,14 +272,18 @@ impl<'a> SymbolicExecutor<'a> {
 
     /// What has been stored where this is read: all that is in memory there is what that store has written.
     fn stored_at(&mut self, lane: &Lane) -> Option<Stored<'a>> {
-        let words = [self.memory[0].bits, self.memory[0].poison_memory].map(|memory| self.read(memory, lane));
+        if !self.choosing.names_samples() {
+            return None;
+        }
+        let Memory { bits, poison_memory, origins } = self.memory[0];
+        let words = [bits, poison_memory, origins].map(|memory| self.read(memory, lane));
         let mask = self.given.undefined.then(|| self.read(self.mask, lane));
         let is_there = |stored: &&Stored<'_>| (stored.width, stored.words, stored.mask) == (lane.width, words, mask);
         self.stored.iter().find(is_there).copied()
     }
 
     /// A lane of what is stored, if that may be another value for each use.
-    fn note_stored(&mut self, value: &'a Operand, n: usize, lane: &Lane, words: [Expr; 2], mask: Option<Expr>) {
+    fn note_stored(&mut self, value: &'a Operand, n: usize, lane: &Lane, words: [Expr; 3], mask: Option<Expr>) {
         let (leaf, is_whole) = match self.locals.get(value.text.as_str()) {
             Some(Local::Leaf(lanes)) => (lanes.get(n).copied(), true),
             Some(Local::PerUse) => (None, lane.ty == value.ty),
@@ -316,7 +320,7 @@ impl<'a> SymbolicExecutor<'a> {
                 let origin = sample.origin.filter(|_| lane.ty == Type::Ptr).unwrap_or(none);
                 let stored = self.s.resize(sample.bits, lane.size);
                 if n == 0 {
-                    first.push([stored, is_poison]);
+                    first.push([stored, is_poison, origin]);
                 }
                 self.memory[n] = Memory {
                     bits: self.write(bits, lane, here, stored),

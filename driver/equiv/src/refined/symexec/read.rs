@@ -79,13 +79,17 @@ impl<'a> SymbolicExecutor<'a> {
         let stored: Vec<Stored<'_>> = self.stored.iter().filter(|stored| stored.value == value.text).copied().collect();
         let mut ways = vec![];
         let width = leaf.value.bits.width();
-        for stored in stored.into_iter().filter(|stored| stored.width == width) {
-            let [bits, poison] = stored.words;
+        let names_samples = self.choosing.names_samples();
+        for stored in stored.into_iter().filter(|stored| names_samples && stored.width == width) {
+            let [bits, poison, origin] = stored.words;
             let (bits, poison) = (self.s.resize(bits, width), self.s.nonzero(poison));
             let mut same = vec![self.s.equal(bits, leaf.value.bits), self.s.equal(poison, leaf.value.poison)];
             if let (Some(mask), Some(other)) = (stored.mask, leaf.mask) {
                 let mask = self.s.resize(mask, width);
                 same.push(self.s.equal(mask, other));
+            }
+            if let Some(other) = leaf.value.origin {
+                same.push(self.s.equal(origin, other));
             }
             ways.push(self.s.and(&same));
         }
@@ -157,7 +161,8 @@ impl<'a> SymbolicExecutor<'a> {
         found
     }
 
-    /// What the last one of some instructions reads, and when all that it is computed from is one value.
+    /// What the last one of some instructions reads, and when all that it is computed from is one value, and defined: what is
+    /// known of one version's memory then holds of memory that refines it.
     fn last_of(&mut self, instructions: &'a [Instruction]) -> Terms<Option<(Leaf, Expr)>> {
         let Some((last, made)) = instructions.split_last() else { return Ok(None) };
         let mut holds = vec![];
@@ -166,13 +171,14 @@ impl<'a> SymbolicExecutor<'a> {
             let value = match &i.shape {
                 Shape::Load(..) => {
                     let Some(leaf) = self.lane_of(i, &mut holds)? else { return Ok(None) };
-                    holds.push(self.is_one(&leaf));
+                    holds.extend([self.is_one(&leaf), self.s.not(leaf.value.poison)]);
                     vec![leaf.value]
                 }
                 _ => {
                     for operand in self.operands(i) {
                         let Some(is_one) = self.is_one_value(operand) else { return Ok(None) };
-                        holds.push(is_one);
+                        let value = self.operand(operand)?;
+                        holds.extend([is_one, self.s.not(value.poison)]);
                     }
                     self.made.insert(name, (i, 0));
                     let computed = self.computed(i, 0)?;

@@ -109,3 +109,46 @@ fn vectorised_sums_behind_stores_are_decided() {
     assert!(proved(sum(false), sum(true)));
     assert!(!proved(sum(false), &sum(true).replace("%j = add nuw nsw i64 %i, 4", "%j = add nuw nsw i64 %i, 8")));
 }
+
+#[test]
+fn frozen_values_in_memory_are_not_what_has_been_frozen() {
+    let made = "%v = select i1 undef, i32 3, i32 4\n";
+    let old = format!(
+        "{made}store i32 %v, ptr %p\n%w = freeze i32 %v\nstore i32 %w, ptr %p\n%r = load i32, ptr %p\n\
+         %k = icmp eq i32 %r, 3\nbr i1 %k, label %y, label %m\ny:\nret i32 1\nm:\nret i32 1"
+    );
+    let new = |result: u32| format!("{made}%f = freeze i32 %v\nstore i32 %f, ptr %p\nret i32 {result}");
+    assert!(!proved(&old, &new(0)));
+}
+
+/// What computes an address in the memory of the first version may be poison there, and `undef` in that of the second one.
+#[test]
+fn addresses_are_defined_in_both_memories() {
+    let stores = |stores: &str, result: &str| {
+        let reads = "br label %l\nl:\n%i = phi i32 [ 0, %entry ], [ %j, %l ]\n%t = load i32, ptr %p2, !noundef !0\n\
+                     %j = add i32 %i, 1\n%k = icmp ult i32 %j, %n\nbr i1 %k, label %l, label %m\nm:";
+        format!(
+            "%u = zext i32 %x to i64\n%g = getelementptr i8, ptr %p, i64 16\n{stores}\n{reads}\n{result}\nret i32 %r"
+        )
+    };
+    let old = stores(
+        "store i64 poison, ptr %g\n%y = load i64, ptr %g\n%z = select i1 true, i64 0, i64 %y\n\
+         %a = getelementptr i8, ptr %p, i64 %z\nstore i32 5, ptr %a",
+        "%r = and i32 %x, 0",
+    );
+    let new = |result: &str| stores("store i64 %u, ptr %g\nstore i32 5, ptr %p", result);
+    assert!(!proved(&old, &new("%r = sub i32 %x, %x")));
+}
+
+/// Equal addresses of other objects are not the same pointer, nor is a number.
+#[test]
+fn pointers_in_memory_have_objects() {
+    let function = |body: &str| format!("define ptr @f(ptr noundef %p, ptr noundef %a) {{\n{body}\n}}\n");
+    let body = |result: &str| {
+        format!(
+            "%v = select i1 undef, ptr %p, ptr %p\nstore ptr %v, ptr %a\n%i = ptrtoint ptr %p to i64\nstore i64 %i, ptr %a\n\
+             %x = load ptr, ptr %a\nret ptr {result}"
+        )
+    };
+    assert!(!definitions_within(&function(&body("%x")), &function(&body("%p")), 20_000_000).proved);
+}
