@@ -321,30 +321,27 @@ fn needed<'a>(flow: &Flow<'a>, at: usize, live: &[BTreeSet<&'a str>]) -> Vec<BTr
 
 /// Values, of light ones what they are made of.
 fn heavy<'a>(flow: &Flow<'a>, names: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
-    let (mut todo, mut seen, mut found) = (names.iter().copied().collect::<Vec<_>>(), BTreeSet::new(), BTreeSet::new());
-    while let Some(name) = todo.pop() {
-        if !seen.insert(name) {
-            continue;
-        }
-        match flow.definition(name) {
-            Some((_, i)) if is_light(i) => todo.extend(flow.uses(i)),
-            _ => _ = found.insert(name),
-        }
-    }
-    found
+    expanded(flow, names, |_, i| is_light(i))
 }
 
 /// Values, of those that are no pair what they are made of again, where they are made or read by what is left.
 fn rooted<'a>(flow: &Flow<'a>, names: &BTreeSet<&'a str>, is_paired: impl Fn(&&str) -> bool) -> BTreeSet<&'a str> {
+    expanded(flow, names, |name, i| !is_paired(&name) && (is_settled(i) || matches!(i.shape, Shape::Load(..))))
+}
+
+/// Values, of some of which it is said what they are made of in their place.
+fn expanded<'a>(
+    flow: &Flow<'a>,
+    names: &BTreeSet<&'a str>,
+    is_expanded: impl Fn(&str, &Instruction) -> bool,
+) -> BTreeSet<&'a str> {
     let (mut todo, mut seen, mut found) = (names.iter().copied().collect::<Vec<_>>(), BTreeSet::new(), BTreeSet::new());
     while let Some(name) = todo.pop() {
         if !seen.insert(name) {
             continue;
         }
         match flow.definition(name) {
-            Some((_, i)) if !is_paired(&name) && (is_settled(i) || matches!(i.shape, Shape::Load(..))) => {
-                todo.extend(flow.uses(i));
-            }
+            Some((_, i)) if is_expanded(name, i) => todo.extend(flow.uses(i)),
             _ => _ = found.insert(name),
         }
     }
