@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const MAX_DEPTH: usize = 64;
 
 /// Kinds of metadata that are read.
-const KINDS: [&str; 3] = ["!tbaa", "!alias.scope", "!noalias"];
+pub(crate) const KINDS: [&str; 3] = ["!tbaa", "!alias.scope", "!noalias"];
 
 /// Lists with a number, if a file says anything of aliases.
 pub fn nodes(text: &str) -> FxHashMap<String, String> {

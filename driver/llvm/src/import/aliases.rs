@@ -9,7 +9,7 @@
 //! stored to.
 
 use super::Imported;
-use crate::alias_metadata::{Access, AliasMetadata, NoAlias, NodeId};
+use crate::alias_metadata::{Access, AliasMetadata, KINDS, NoAlias, NodeId};
 use crate::body::{Instruction, Shape};
 use crate::module::File;
 use rewright_cfg_skeleton::ir::alias::{AliasClass, Aliases, Unseen};
@@ -25,9 +25,6 @@ const MOST_PAIRS: usize = 1 << 16;
 
 /// What declares scopes.
 const DECLARES: &str = "@llvm.experimental.noalias.scope.decl";
-
-/// Kinds of metadata that say what an access aliases.
-const KINDS: [&str; 3] = ["!tbaa", "!alias.scope", "!noalias"];
 
 /// Notes what accesses do not alias.
 pub(super) fn note(file: &File, imported: &mut Imported) {

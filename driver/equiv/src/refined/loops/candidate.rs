@@ -79,10 +79,10 @@ impl Candidate {
     /// Does it say something of a base of the first version, or of what may be computed from it?
     pub(super) fn depends_on(&self, base: usize) -> bool {
         match self {
-            Candidate::Related { old, .. } | Candidate::Alike { old, .. } | Candidate::Folded { old, .. } => {
-                *old == base
-            }
-            Candidate::Defined { old } => *old == base,
+            Candidate::Related { old, .. }
+            | Candidate::Alike { old, .. }
+            | Candidate::Folded { old, .. }
+            | Candidate::Defined { old } => *old == base,
             Candidate::Fact { side, .. } => *side == 0,
             Candidate::Distance { .. } => true,
             Candidate::Fixed { .. }

@@ -272,7 +272,7 @@ impl<'a> SymbolicExecutor<'a> {
 
     /// What has been stored where this is read: all that is in memory there is what that store has written.
     fn stored_at(&mut self, lane: &Lane) -> Option<Stored<'a>> {
-        if !self.choosing.names_samples() {
+        if self.stored.is_empty() || !self.choosing.names_samples() {
             return None;
         }
         let Memory { bits, poison_memory, origins } = self.memory[0];
