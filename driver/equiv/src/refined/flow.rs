@@ -102,6 +102,11 @@ impl<'a> Flow<'a> {
         Some((at, &self.body.blocks[at].instructions[n]))
     }
 
+    /// A value of the body by its name.
+    pub(super) fn name(&self, name: &str) -> Option<&'a str> {
+        self.made.get_key_value(name).map(|(name, _)| *name)
+    }
+
     /// The number that is added to `base` in a value, perhaps in several steps.
     pub(super) fn sum(&self, name: &str, base: &str) -> Option<i128> {
         let (mut name, mut sum) = (name, 0i128);
@@ -133,8 +138,13 @@ impl<'a> Flow<'a> {
 
     /// Values that are needed at the beginning of each block, results of its phis among them.
     pub(super) fn live(&self) -> Vec<BTreeSet<&'a str>> {
+        self.live_with(&vec![BTreeSet::new(); self.body.blocks.len()])
+    }
+
+    /// As [`Flow::live`], where other values are needed at the beginning of some blocks, too.
+    pub(super) fn live_with(&self, others: &[BTreeSet<&'a str>]) -> Vec<BTreeSet<&'a str>> {
         let blocks = &self.body.blocks;
-        let mut live: Vec<BTreeSet<&'a str>> = vec![BTreeSet::new(); blocks.len()];
+        let mut live: Vec<BTreeSet<&'a str>> = others.to_vec();
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for at in self.order.iter().rev() {
@@ -148,6 +158,7 @@ impl<'a> Flow<'a> {
                         here.extend(self.uses(i));
                     }
                 }
+                here.extend(&others[*at]);
                 // A phi of a header that only the next iteration needs is none that is needed here.
                 if here != live[*at] {
                     live[*at] = here;

@@ -43,6 +43,7 @@ mod tests;
 mod unrolled;
 
 use super::super::budget::Budget;
+use super::super::modules::Version;
 use super::super::not_modelled::NotModelled;
 use super::flow::Flow;
 use super::symexec::Keys;
@@ -52,8 +53,11 @@ use invariants::{Invariant, look};
 use lockstep::{Lockstep, Pairs};
 use progress::Progress;
 use question::{LoopQuestion, Source};
+use readings::Wanted;
 use regions::{CutAt, RegionStart, cuts_at};
-use rewright_llvm::body::Body;
+use rewright_cfg_skeleton::ir::OpaqueEffects;
+use rewright_llvm::body::{Body, Instruction, Shape};
+use rewright_llvm::effects;
 use rewright_smt::Script;
 use rewright_smt::solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
@@ -185,7 +189,12 @@ pub(super) fn in_lockstep(pair: &Pair<'_>, solver: &mut Solver, budget: &mut Bud
     let Ok(progress) = progress::compare(pair) else { return Ok(None) };
     let version = |n: usize| {
         let flow = Flow::new(&pair.bodies[n]);
-        let cuts = cuts_at(&flow, &lockstep.cuts(&flow, n), |block, name| lockstep.is_alone(n, block, name));
+        let wanted = Wanted {
+            is_alone: &|block, name| lockstep.is_alone(n, block, name),
+            may_be_read: &|ty| lockstep.may_be_read(ty),
+            changes: &|i| is_call_that_writes(pair.versions[n], i),
+        };
+        let cuts = cuts_at(&flow, lockstep.cuts(n), &wanted);
         CutVersion::of(flow, cuts, 0)
     };
     let kept = budget.keep_half();
@@ -207,6 +216,11 @@ pub(super) fn in_lockstep(pair: &Pair<'_>, solver: &mut Solver, budget: &mut Bud
     }
     budget.release(kept);
     Ok(found)
+}
+
+/// Is an instruction a call that may write to memory?
+fn is_call_that_writes(version: Version<'_>, i: &Instruction) -> bool {
+    matches!(i.shape, Shape::Call { .. }) && effects::of(version.file(), i) == OpaqueEffects::Writes
 }
 
 /// Why not all questions were decided.

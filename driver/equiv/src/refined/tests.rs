@@ -4,6 +4,7 @@ mod allocations;
 mod callees;
 mod calls;
 mod conventions;
+mod hoisted;
 mod lanes;
 mod lockstep;
 mod mentioned;

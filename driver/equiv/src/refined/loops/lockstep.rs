@@ -6,9 +6,13 @@
 //! where to cut and what may be equal there, and the induction proves it. Values at a cut are what they are, as far as
 //! they are not soon computed anew. What one version alone needs there is computed anew, or read again ([`super::readings`]).
 
+mod blocks;
+mod hoisted;
+
 use super::super::flow::Flow;
 use super::super::symexec::is_arithmetic;
 use super::recomputed::{is_light, is_settled};
+use blocks::{paired_blocks, simplified};
 use rewright_llvm::body::{Block, Body, Instruction, Shape, Template};
 use rewright_llvm::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,10 +27,12 @@ const MOST_CUTS: usize = 150;
 pub(super) struct Lockstep {
     pub(super) bodies: [Body; 2],
     pub(super) pairs: Pairs,
-    /// Blocks that stood behind another one in one block, by version.
-    pieces: [BTreeSet<usize>; 2],
+    /// By version, blocks at which it is cut.
+    cuts: [BTreeSet<usize>; 2],
     /// By version and block: values that are needed where it begins in both.
     kept: [BTreeMap<usize, BTreeSet<String>>; 2],
+    /// Types of loads that only one version executes.
+    read: Vec<Type>,
 }
 
 /// What is taken for the same in both versions.
@@ -55,35 +61,42 @@ impl Pairs {
 impl Lockstep {
     /// Pairs two bodies; `None` where nothing beyond the entry is a pair.
     pub(super) fn new(bodies: &[Body; 2]) -> Option<Lockstep> {
+        let bodies = &bodies.each_ref().map(simplified);
         let flows = bodies.each_ref().map(Flow::new);
         let blocks = paired_blocks(&flows);
-        let pairing = Pairing::new(&flows, &blocks);
+        let mut pairing = Pairing::new(&flows, &blocks);
+        let own = [0, 1].map(|version| pairing.own_loads(version, &flows[version], &blocks));
+        let later = pairing.behind_hoisted(&flows, &blocks, &own);
+        let read = own.iter().flatten().map(|own| own.load.ty.clone()).collect();
         let all = pairing.cuts(&flows, &blocks, |_| true);
         let all = match all.iter().map(Vec::len).sum::<usize>() > MOST_CUTS {
             true => pairing.cuts(&flows, &blocks, is_noticed),
             false => all,
         };
+        let all = all.into_iter().zip(&later).map(|(cuts, later)| match later {
+            Some(at) => {
+                std::iter::once(*at).chain(cuts.into_iter().filter(|cut| cut.0 > at.0 && cut.1 > at.1)).collect()
+            }
+            None => cuts,
+        });
         let mut ends = [0, 1].map(|n| vec![vec![]; bodies[n].blocks.len()]);
         for ((old, new), cuts) in blocks.iter().zip(all) {
             [ends[0][*old], ends[1][*new]] =
                 [cuts.iter().map(|cut| cut.0).collect(), cuts.iter().map(|cut| cut.1).collect()];
         }
         let [(old, first_old), (new, first_new)] = [0, 1].map(|n| split(&bodies[n], &ends[n]));
-        let pieces = |(was, is): &(usize, usize)| {
-            let firsts = (first_old[*was], first_new[*is]);
-            (0..=ends[0][*was].len()).map(move |n| (firsts.0 + n, firsts.1 + n))
+        let firsts: Vec<(usize, usize)> = blocks.iter().map(|(was, is)| (first_old[*was], first_new[*is])).collect();
+        let pieces = |((was, _), (old, new)): (&(usize, usize), &(usize, usize))| {
+            let (old, new) = (*old, *new);
+            (0..=ends[0][*was].len()).map(move |n| (old + n, new + n))
         };
-        let blocks: BTreeSet<(usize, usize)> = blocks.iter().flat_map(pieces).collect();
-        let values = pairing.values;
-        let pieces = [(&old, first_old), (&new, first_new)].map(|(body, first)| {
-            let mut pieces: BTreeSet<usize> = (0..body.blocks.len()).collect();
-            first.iter().for_each(|at| _ = pieces.remove(at));
-            pieces
-        });
-        let pairs = Pairs { blocks, values };
+        let blocks: BTreeSet<(usize, usize)> = blocks.iter().zip(&firsts).flat_map(pieces).collect();
+        let begins: BTreeMap<_, _> = firsts.into_iter().zip(later.iter().map(Option::is_none)).collect();
         let bodies = [old, new];
+        let cuts = cuts(&bodies, &blocks, &begins);
+        let pairs = Pairs { blocks, values: pairing.values };
         let kept = kept(&bodies, &pairs);
-        (pairs.blocks.len() > 1).then_some(Lockstep { bodies, pairs, pieces, kept })
+        (pairs.blocks.len() > 1).then_some(Lockstep { bodies, pairs, cuts, kept, read })
     }
 
     /// Is a value not needed in the other version where a block of this one begins?
@@ -91,14 +104,40 @@ impl Lockstep {
         self.kept[version].get(&block).is_some_and(|names| !names.contains(name))
     }
 
-    /// Blocks of a version at which it is cut.
-    pub(super) fn cuts(&self, flow: &Flow<'_>, version: usize) -> BTreeSet<usize> {
-        let headers = flow.latches().into_iter().map(|(header, _)| header);
-        let is_cut = |at: &usize| self.pieces[version].contains(at) || flow.predecessors(*at).nth(1).is_some();
-        let order: BTreeSet<usize> = flow.order().iter().copied().filter(|at| *at != 0).collect();
-        let paired = self.pairs.blocks.iter().map(|(old, new)| [*old, *new][version]);
-        paired.filter(|at| order.contains(at) && is_cut(at)).chain(headers).collect()
+    /// May a value of this type be what only one version reads again?
+    pub(super) fn may_be_read(&self, ty: &Type) -> bool {
+        self.read.contains(ty)
     }
+
+    /// Blocks of a version at which it is cut.
+    pub(super) fn cuts(&self, version: usize) -> &BTreeSet<usize> {
+        &self.cuts[version]
+    }
+}
+
+/// By version, blocks to cut at: where pieces begin, where paths meet in either version unless `begins` says that both are
+/// cut further down, and where cycles do.
+fn cuts(
+    bodies: &[Body; 2],
+    pairs: &BTreeSet<(usize, usize)>,
+    begins: &BTreeMap<(usize, usize), bool>,
+) -> [BTreeSet<usize>; 2] {
+    let flows = bodies.each_ref().map(Flow::new);
+    let headers = flows.each_ref().map(|flow| flow.latches().into_iter().map(|(header, _)| header).collect());
+    let mut cuts: [BTreeSet<usize>; 2] = headers;
+    let meets = |n: usize, at: usize| flows[n].predecessors(at).nth(1).is_some();
+    for (old, new) in pairs {
+        if [(0, old), (1, new)].iter().any(|(n, at)| **at == 0 || !flows[*n].order().contains(at)) {
+            continue;
+        }
+        let is_wanted = || [(0, *old), (1, *new)].iter().any(|(n, at)| meets(*n, *at) || cuts[*n].contains(at));
+        match begins.get(&(*old, *new)) {
+            Some(false) => [(0, old), (1, new)].iter().for_each(|(n, at)| _ = cuts[*n].remove(at)),
+            Some(true) if !is_wanted() => {}
+            _ => [(0, *old), (1, *new)].iter().for_each(|(n, at)| _ = cuts[*n].insert(*at)),
+        }
+    }
+    cuts
 }
 
 /// By version and block: values that are needed where it begins in both.
@@ -118,59 +157,6 @@ fn kept(bodies: &[Body; 2], pairs: &Pairs) -> [BTreeMap<usize, BTreeSet<String>>
         }
     }
     found
-}
-
-/// Pairs of blocks, from the entries along equal branches.
-fn paired_blocks(flows: &[Flow<'_>; 2]) -> Vec<(usize, usize)> {
-    let (mut found, mut todo) = (vec![], vec![(0, 0)]);
-    let mut seen = [BTreeSet::new(), BTreeSet::new()];
-    while let Some((old, new)) = todo.pop() {
-        let [old, new] = [(0, old), (1, new)].map(|(n, at)| behind_empty(&flows[n], at));
-        if seen[0].contains(&old) || seen[1].contains(&new) {
-            continue;
-        }
-        seen[0].insert(old);
-        seen[1].insert(new);
-        found.push((old, new));
-        let [was, is] = [(0, old), (1, new)].map(|(n, at)| targets(&flows[n], at));
-        let unreached = |n: usize, at: &usize| {
-            matches!(flows[n].body.blocks[*at].instructions.as_slice(), [Instruction { shape: Shape::Unreachable, .. }])
-        };
-        if was.len() == is.len() {
-            todo.extend(was.into_iter().zip(is));
-        } else {
-            // One of them has fewer ways to go: those that cannot be gone are no loss.
-            let [was, is] = [(0, was), (1, is)].map(|(n, mut all)| {
-                all.retain(|at| !unreached(n, at));
-                all.dedup();
-                all
-            });
-            if was.len() == is.len() {
-                todo.extend(was.into_iter().zip(is));
-            }
-        }
-    }
-    found
-}
-
-/// Where a block leads, in the order of its text.
-fn targets(flow: &Flow<'_>, at: usize) -> Vec<usize> {
-    let blocks = &flow.body.blocks;
-    let position = |label: &String| blocks.iter().position(|block| block.label == *label);
-    blocks[at].targets().into_iter().filter_map(position).collect()
-}
-
-/// The first block that does anything, from one on; of a circle that does nothing, the one where it began.
-fn behind_empty(flow: &Flow<'_>, start: usize) -> usize {
-    let mut at = start;
-    for _ in 0..flow.body.blocks.len() {
-        let jumps = matches!(flow.body.blocks[at].instructions.as_slice(), [Instruction { shape: Shape::Jump(_), .. }]);
-        match targets(flow, at).as_slice() {
-            [next] if jumps && at != 0 => at = *next,
-            _ => return at,
-        }
-    }
-    start
 }
 
 /// What others may notice, or what reads memory.

@@ -6,6 +6,7 @@ use super::super::flow::Flow;
 use super::super::region::Reading;
 use super::recomputed::is_settled;
 use rewright_llvm::body::{Instruction, Operand, Shape, Template};
+use rewright_llvm::types::Type;
 use std::collections::BTreeSet;
 
 /// Instructions that compute an address, at most.
@@ -17,20 +18,38 @@ const MOST_PLACES: usize = 3;
 /// Stores of constants and parameters, at most.
 const MOST_STORED: usize = 4;
 
+/// What is to be computed or read again at cuts of a version.
+pub(super) struct Wanted<'f> {
+    /// Does the other version not keep a value where a block begins?
+    pub(super) is_alone: &'f dyn Fn(usize, &str) -> bool,
+    /// May values of a type be read again?
+    pub(super) may_be_read: &'f dyn Fn(&Type) -> bool,
+    /// May an instruction change any memory that others know?
+    pub(super) changes: &'f dyn Fn(&Instruction) -> bool,
+}
+
 /// Looks for where values may be in memory at the beginning of a block.
 pub(super) struct Finder<'f, 'a> {
     pub(super) flow: &'f Flow<'a>,
     pub(super) block: usize,
+    pub(super) wanted: &'f Wanted<'f>,
 }
 
 impl<'a> Finder<'_, 'a> {
     /// What is to be there so that a value can be read again.
     pub(super) fn roots(&self, name: &str) -> Vec<&'a str> {
         let mut roots = vec![];
+        if !self.flow.definition(name).is_some_and(|(_, i)| (self.wanted.may_be_read)(&i.ty)) {
+            return roots;
+        }
         for load in self.places(name) {
             roots.extend(self.made(&load, &BTreeSet::new()).into_iter().flat_map(|(_, roots)| roots));
         }
-        roots.retain(|root| self.flow.definition(root).is_some_and(|(at, _)| self.flow.dominates(at, self.block)));
+        roots.retain(|root| {
+            self.flow.definition(root).is_some_and(|(at, i)| {
+                self.flow.dominates(at, self.block) && (at != self.block || matches!(i.shape, Shape::Phi(_)))
+            })
+        });
         roots
     }
 
@@ -38,7 +57,7 @@ impl<'a> Finder<'_, 'a> {
     pub(super) fn readings(&self, bases: &[Operand]) -> Vec<Reading> {
         let names: BTreeSet<&str> = bases.iter().map(|base| base.text.as_str()).collect();
         let mut found = vec![];
-        for (base, operand) in bases.iter().enumerate() {
+        for (base, operand) in bases.iter().enumerate().filter(|(_, base)| (self.wanted.may_be_read)(&base.ty)) {
             let others = names.iter().copied().filter(|name| *name != operand.text).collect();
             for load in self.places(&operand.text) {
                 let Some((made, roots)) = self.made(&load, &others) else { continue };
@@ -63,12 +82,15 @@ impl<'a> Finder<'_, 'a> {
     fn stored(&self) -> Vec<&'a Instruction> {
         let flow = self.flow;
         let above = flow.order().iter().rev().filter(|at| **at != self.block && flow.dominates(**at, self.block));
-        let all = above.flat_map(|at| flow.body.blocks[*at].instructions.iter().rev());
-        let is_given = |i: &&Instruction| match &i.shape {
-            Shape::Store(value, _, said) => said.plain && flow.definition(&value.text).is_none(),
+        let all = above.flat_map(|at| flow.body.blocks[*at].instructions.iter().rev().map(|i| (*at, i)));
+        let is_given = |(at, i): &(usize, &Instruction)| match &i.shape {
+            Shape::Store(value, _, said) => {
+                let is_wanted = said.plain && (self.wanted.may_be_read)(&value.ty);
+                is_wanted && flow.definition(&value.text).is_none() && !self.is_lost(*at, i)
+            }
             _ => false,
         };
-        all.filter(is_given).take(MOST_STORED).collect()
+        all.filter(is_given).map(|(_, store)| store).take(MOST_STORED).collect()
     }
 
     /// Loads that may give a value again: where it has been read or stored, or what comes from some block has.
@@ -82,13 +104,33 @@ impl<'a> Finder<'_, 'a> {
     }
 
     fn places_of(&self, name: &str) -> Vec<Instruction> {
-        let mut found: Vec<Instruction> = stores(self.flow, name).map(|(_, store)| load_of(store)).collect();
-        if let Some((_, i)) = self.flow.definition(name)
+        let stored = stores(self.flow, name).filter(|(at, store)| !self.is_lost(*at, store));
+        let mut found: Vec<Instruction> = stored.map(|(_, store)| load_of(store)).collect();
+        if let Some((at, i)) = self.flow.definition(name)
             && is_plain_load(i)
+            && !self.is_lost(at, i)
         {
             found.push(i.clone());
         }
         found
+    }
+
+    /// May what is accessed in a block be changed by a call before this block begins? Not known of what the function allocates.
+    fn is_lost(&self, at: usize, access: &Instruction) -> bool {
+        let flow = self.flow;
+        let is_own = |name: &&str| flow.definition(name).is_some_and(|(_, i)| matches!(i.shape, Shape::Alloca(_)));
+        let roots = self.made(access, &BTreeSet::new()).map(|(_, roots)| roots).unwrap_or_default();
+        if !roots.is_empty() && roots.iter().all(is_own) {
+            return false;
+        }
+        let changes = |i: &Instruction| (self.wanted.changes)(i);
+        let behind = flow.body.blocks[at].instructions.iter().skip_while(|i| !std::ptr::eq(*i, access));
+        if at != self.block && behind.skip(1).any(changes) {
+            return true;
+        }
+        let before = reached(flow.predecessors(self.block), at, |at| flow.predecessors(at).collect());
+        let between = reached(flow.successors(at), at, |at| flow.successors(at).collect());
+        between.intersection(&before).any(|at| flow.body.blocks[*at].instructions.iter().any(changes))
     }
 
     /// What computes the address of a load from what is there, in order, and from what else.
@@ -108,6 +150,17 @@ impl<'a> Finder<'_, 'a> {
         }
         Some((made.iter().filter_map(|(_, name)| Some(self.flow.definition(name)?.1.clone())).collect(), roots))
     }
+}
+
+/// Blocks that are reached from some, without `end`.
+fn reached(from: impl Iterator<Item = usize>, end: usize, next: impl Fn(usize) -> Vec<usize>) -> BTreeSet<usize> {
+    let (mut todo, mut seen) = (from.collect::<Vec<_>>(), BTreeSet::new());
+    while let Some(at) = todo.pop() {
+        if at != end && seen.insert(at) {
+            todo.extend(next(at));
+        }
+    }
+    seen
 }
 
 /// Is what an instruction gives stored before a block begins?

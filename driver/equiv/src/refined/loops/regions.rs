@@ -7,7 +7,7 @@
 
 use super::super::flow::Flow;
 use super::super::region::{Arrival, Reading, Region, State};
-use super::readings::{self, Finder};
+use super::readings::{self, Finder, Wanted};
 use super::recomputed::{is_computed, is_light, is_settled};
 use crate::not_modelled::NotModelled;
 use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape, Template};
@@ -49,26 +49,42 @@ pub(super) fn cuts(flow: &Flow<'_>, at: CutAt, is_kept: impl Fn(&Instruction) ->
         };
         let decided = decided(flow, block);
         let is_made_again = |i: &Instruction| is_computed(i) && (is_settled(i) || !is_kept(i));
-        let state = state(flow, block, &live[block], decided, is_made_again, |_| false);
+        let wanted = &Wanted { is_alone: &|_, _| false, may_be_read: &|_| true, changes: &|_| false };
+        let state = state(&Finder { flow, block, wanted }, &live[block], decided, is_made_again);
         Cut { block, header: one.header, blocks: one.blocks, state }
     };
     flow.loops().into_iter().map(cut).collect()
 }
 
 /// Cuts at the beginnings of blocks, at which values are what they are, as far as they are not light. What the other
-/// version does not keep, which `is_alone` says of a block and a value, is computed or read again where it can be.
-pub(super) fn cuts_at(flow: &Flow<'_>, blocks: &BTreeSet<usize>, is_alone: impl Fn(usize, &str) -> bool) -> Vec<Cut> {
-    let live = flow.live();
-    let cut = |block: usize| {
-        let is_alone = |name: &str| is_alone(block, name);
-        let is_made_again = |i: &Instruction| {
-            let is_alone = || i.result.as_deref().is_some_and(is_alone);
-            is_light(i) || (is_settled(i) && is_alone() && !readings::is_stored(flow, block, i))
+/// version does not keep is computed or read again where it can be.
+pub(super) fn cuts_at(flow: &Flow<'_>, blocks: &BTreeSet<usize>, wanted: &Wanted<'_>) -> Vec<Cut> {
+    // What is computed again needs what it is made of, at the cuts before, too.
+    let mut others = vec![BTreeSet::new(); flow.body.blocks.len()];
+    loop {
+        let live = flow.live_with(&others);
+        let cut = |block: usize| {
+            let is_alone = |name: &str| (wanted.is_alone)(block, name);
+            let is_made_again = |i: &Instruction| {
+                let is_alone = || i.result.as_deref().is_some_and(is_alone);
+                is_light(i) || (is_settled(i) && is_alone() && !readings::is_stored(flow, block, i))
+            };
+            let state = state(&Finder { flow, block, wanted }, &live[block], vec![], is_made_again);
+            Cut { block, header: block, blocks: BTreeSet::new(), state }
         };
-        let state = state(flow, block, &live[block], vec![], is_made_again, is_alone);
-        Cut { block, header: block, blocks: BTreeSet::new(), state }
-    };
-    blocks.iter().copied().map(cut).collect()
+        let cuts: Vec<Cut> = blocks.iter().copied().map(cut).collect();
+        let mut is_enough = true;
+        for cut in &cuts {
+            for base in &cut.state.bases {
+                if let Some(name) = flow.name(&base.text).filter(|name| !live[cut.block].contains(name)) {
+                    is_enough &= !others[cut.block].insert(name);
+                }
+            }
+        }
+        if is_enough {
+            return cuts;
+        }
+    }
 }
 
 /// Is there a loop whose header decides whether there is another iteration?
@@ -95,14 +111,12 @@ fn decided(flow: &Flow<'_>, block: usize) -> Vec<(Operand, bool)> {
 /// What is known where these values are needed, some of which are computed anew. Others may be read again, by what is there
 /// for them alone.
 fn state(
-    flow: &Flow<'_>,
-    block: usize,
+    finder: &Finder<'_, '_>,
     live: &BTreeSet<&str>,
     decided: Vec<(Operand, bool)>,
     is_computed: impl Fn(&Instruction) -> bool,
-    is_alone: impl Fn(&str) -> bool,
 ) -> State {
-    let finder = Finder { flow, block };
+    let flow = finder.flow;
     let mut found = State { decided, ..State::default() };
     let conditions = found.decided.iter().map(|(condition, _)| condition.text.as_str());
     let mut todo: Vec<&str> = live.iter().copied().chain(conditions).collect();
@@ -111,7 +125,7 @@ fn state(
         let Some((_, i)) = flow.definition(name) else { continue };
         let key = (flow.position(name), name.to_string());
         if !is_computed(i) {
-            if bases.insert(key) && is_alone(name) {
+            if bases.insert(key) && (finder.wanted.is_alone)(finder.block, name) {
                 todo.extend(finder.roots(name));
             }
         } else if computed.insert(key) {

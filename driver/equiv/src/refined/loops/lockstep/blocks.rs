@@ -1,0 +1,278 @@
+//! Blocks of both versions that are taken for a pair.
+
+use super::super::super::flow::Flow;
+use super::{is_noticed, kind};
+use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A body without phis that pass on one value, in which blocks that are always executed one after the other are one.
+pub(super) fn simplified(body: &Body) -> Body {
+    joined(&without_copies(body))
+}
+
+fn without_copies(body: &Body) -> Body {
+    let mut body = body.clone();
+    let mut copies = BTreeMap::new();
+    for block in &mut body.blocks {
+        block.instructions.retain(|i| {
+            let Shape::Phi(values) = &i.shape else { return true };
+            let ([(value, _)], Some(name)) = (&values[..], &i.result) else { return true };
+            if !value.is_local() || value.text == *name {
+                return true;
+            }
+            copies.insert(name.clone(), value.text.clone());
+            false
+        });
+    }
+    let original = |name: &str| {
+        let mut at = copies.get(name)?;
+        // Code that nothing reaches may have copies of each other.
+        for _ in 0..copies.len() {
+            at = copies.get(at).unwrap_or(at);
+        }
+        Some(at.clone())
+    };
+    body.blocks.iter_mut().flat_map(|block| &mut block.instructions).for_each(|i| i.replace(original));
+    body
+}
+
+fn joined(body: &Body) -> Body {
+    let flow = Flow::new(body);
+    let follows = |at: usize| {
+        let [next] = targets(&flow, at)[..] else { return None };
+        let block = &body.blocks[next];
+        let is_only = block.instructions.first().is_some_and(|i| !matches!(i.shape, Shape::Phi(_)));
+        let jumps = matches!(body.blocks[at].instructions.last(), Some(Instruction { shape: Shape::Jump(_), .. }));
+        (jumps && is_only && next != 0 && next != at && flow.predecessors(next).count() == 1).then_some(next)
+    };
+    let mut blocks: Vec<_> = body.blocks.iter().cloned().map(Some).collect();
+    // Where what was behind a label is now, by label.
+    let mut moved = BTreeMap::new();
+    for at in flow.order() {
+        let Some(mut block) = blocks[*at].take() else { continue };
+        let mut last = *at;
+        while let Some(next) = follows(last)
+            && let Some(behind) = blocks[next].take()
+        {
+            block.instructions.pop();
+            block.instructions.extend(behind.instructions);
+            moved.insert(behind.label, block.label.clone());
+            last = next;
+        }
+        blocks[*at] = Some(block);
+    }
+    let mut blocks: Vec<_> = blocks.into_iter().flatten().collect();
+    for i in blocks.iter_mut().flat_map(|block| &mut block.instructions) {
+        if let Shape::Phi(values) = &mut i.shape {
+            for (_, from) in values {
+                if let Some(label) = moved.get(from) {
+                    from.clone_from(label);
+                }
+            }
+        }
+    }
+    Body { blocks, variables: body.variables.clone() }
+}
+
+/// Pairs of blocks, in the order of the first version. Blocks with the same accesses and calls, of which neither version has
+/// another one, are pairs; from these and from the entries on, so are those to which equal branches lead, first those that
+/// look alike.
+pub(super) fn paired_blocks(flows: &[Flow<'_>; 2]) -> Vec<(usize, usize)> {
+    let noticed = flows.each_ref().map(|flow| flow.body.blocks.iter().map(noticed).collect());
+    let mut pairs = BlockPairs { flows, noticed, found: vec![], seen: [BTreeSet::new(), BTreeSet::new()] };
+    pairs.pair(0, 0);
+    pairs.pair_unique();
+    pairs.follow(BlockPairs::alike);
+    pairs.follow(BlockPairs::possible);
+    let position = |at: usize| flows[0].order().iter().position(|other| *other == at);
+    pairs.found.sort_by_key(|(old, _)| position(*old));
+    pairs.found
+}
+
+/// An access or a call: its kind, and what is given to it that has one name in both versions.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone)]
+struct Noticed {
+    kind: String,
+    constants: Vec<String>,
+}
+
+/// The accesses and calls of a block.
+fn noticed(block: &Block) -> Vec<Noticed> {
+    let of = |i: &Instruction| {
+        let operands: Vec<&Operand> = match &i.shape {
+            Shape::Load(address, _) => vec![address],
+            Shape::Store(value, address, _) => vec![value, address],
+            Shape::Call { args, .. } => args.iter().collect(),
+            _ => vec![],
+        };
+        let constants = operands.into_iter().filter(|operand| !operand.is_local());
+        Noticed { kind: kind(i), constants: constants.map(|operand| operand.text.clone()).collect() }
+    };
+    block.instructions.iter().filter(|i| is_noticed(i)).map(of).collect()
+}
+
+/// Pairs of blocks, as far as they are found.
+struct BlockPairs<'f, 'a> {
+    flows: &'f [Flow<'a>; 2],
+    /// By version and block.
+    noticed: [Vec<Vec<Noticed>>; 2],
+    found: Vec<(usize, usize)>,
+    /// By version: blocks that are part of a pair.
+    seen: [BTreeSet<usize>; 2],
+}
+
+impl BlockPairs<'_, '_> {
+    /// Makes blocks a pair, unless one of them is part of another one.
+    fn pair(&mut self, old: usize, new: usize) -> bool {
+        let is_new = !self.seen[0].contains(&old) && !self.seen[1].contains(&new);
+        if is_new {
+            self.seen[0].insert(old);
+            self.seen[1].insert(new);
+            self.found.push((old, new));
+        }
+        is_new
+    }
+
+    fn pair_unique(&mut self) {
+        let blocks = [0, 1].map(|n| {
+            let mut blocks: BTreeMap<&[Noticed], Vec<usize>> = BTreeMap::new();
+            for at in self.flows[n].order().iter().filter(|at| !self.noticed[n][**at].is_empty()) {
+                blocks.entry(&self.noticed[n][*at]).or_default().push(*at);
+            }
+            blocks
+        });
+        let mut found = vec![];
+        for (noticed, old) in &blocks[0] {
+            if let ([old], Some([new])) = (&old[..], blocks[1].get(noticed).map(Vec::as_slice)) {
+                found.push((*old, *new));
+            }
+        }
+        found.into_iter().for_each(|(old, new)| _ = self.pair(old, new));
+    }
+
+    /// Makes pairs of blocks to which pairs lead, where these are accepted.
+    fn follow(&mut self, is_accepted: impl Fn(&Self, usize, usize) -> bool) {
+        let mut todo: Vec<(usize, usize)> = self.found.iter().rev().flat_map(|pair| self.behind(*pair)).collect();
+        while let Some((old, new)) = todo.pop() {
+            let [(old, passed_old), (new, passed_new)] =
+                [(0, old), (1, new)].map(|(n, at)| behind_empty(&self.flows[n], at));
+            // What one version alone does on its way to a merge has a block that is empty, or is not there, in the other.
+            let ways = match self.alike(old, new) {
+                true => [Way::Apart, Way::Apart],
+                false => [(0, old), (1, new)].map(|(n, at)| way_to_merge(&self.flows[n], at)),
+            };
+            match ways {
+                [Way::At, Way::Before(next)] => {
+                    passed_old.map(|passed| self.pair(passed, new));
+                    todo.push((old, next));
+                }
+                [Way::Before(next), Way::At] => {
+                    passed_new.map(|passed| self.pair(old, passed));
+                    todo.push((next, new));
+                }
+                _ if is_accepted(self, old, new) && self.pair(old, new) => todo.extend(self.behind((old, new))),
+                _ => {}
+            }
+        }
+    }
+
+    /// Where the branches of a pair lead.
+    fn behind(&self, (old, new): (usize, usize)) -> Vec<(usize, usize)> {
+        let [was, is] = [(0, old), (1, new)].map(|(n, at)| targets(&self.flows[n], at));
+        let pairs: Vec<_> = if was.len() == is.len() {
+            was.into_iter().zip(is).collect()
+        } else {
+            // One of them has fewer ways to go: those that cannot be gone are no loss.
+            let unreached = |n: usize, at: &usize| {
+                let block = &self.flows[n].body.blocks[*at];
+                matches!(block.instructions.as_slice(), [Instruction { shape: Shape::Unreachable, .. }])
+            };
+            let [was, is] = [(0, was), (1, is)].map(|(n, mut all)| {
+                all.retain(|at| !unreached(n, at));
+                all.dedup();
+                all
+            });
+            if was.len() == is.len() { was.into_iter().zip(is).collect() } else { vec![] }
+        };
+        // A second condition may be decided in the first one's block.
+        let decided = |(was, is): (usize, usize)| {
+            let [only_was, only_is] = [self.behind_condition(0, old, was), self.behind_condition(1, new, is)];
+            let others = [(only_was, Some(is)), (Some(was), only_is), (only_was, only_is)];
+            let mut all = std::iter::once((was, is)).chain(others.into_iter().filter_map(|(was, is)| was.zip(is)));
+            all.find(|(was, is)| self.alike(*was, *is)).unwrap_or((was, is))
+        };
+        pairs.into_iter().map(decided).collect()
+    }
+
+    /// Where a block leads that only decides whether to go somewhere else than the other arm of the branch before it.
+    fn behind_condition(&self, version: usize, before: usize, at: usize) -> Option<usize> {
+        let flow = &self.flows[version];
+        let others = targets(flow, before);
+        let only = flow.predecessors(at).count() == 1 && self.noticed[version][at].is_empty();
+        match targets(flow, at)[..] {
+            [one, other] if only && others.contains(&other) => Some(one),
+            [one, other] if only && others.contains(&one) => Some(other),
+            _ => None,
+        }
+    }
+
+    /// Do blocks look alike: in what they access and call, or where they do neither, in where they lead?
+    fn alike(&self, old: usize, new: usize) -> bool {
+        let [was, is] = [&self.noticed[0][old], &self.noticed[1][new]];
+        let kinds = |all: &[Noticed]| all.iter().map(|one| one.kind.clone()).collect::<Vec<_>>();
+        if !was.is_empty() || !is.is_empty() {
+            return kinds(was) == kinds(is);
+        }
+        let [was, is] = [(0, old), (1, new)].map(|(n, at)| {
+            let flow = &self.flows[n];
+            (targets(flow, at).len(), flow.predecessors(at).nth(1).is_some())
+        });
+        was == is
+    }
+
+    /// Might blocks be a pair? Not where both access or call, and nothing of one kind.
+    fn possible(&self, old: usize, new: usize) -> bool {
+        let [was, is] = [&self.noticed[0][old], &self.noticed[1][new]];
+        let has = |one: &Noticed| is.iter().any(|other| other.kind == one.kind);
+        was.is_empty() || is.is_empty() || was.iter().any(has)
+    }
+}
+
+/// Where a block leads, in the order of its text.
+fn targets(flow: &Flow<'_>, at: usize) -> Vec<usize> {
+    let blocks = &flow.body.blocks;
+    let position = |label: &String| blocks.iter().position(|block| block.label == *label);
+    blocks[at].targets().into_iter().filter_map(position).collect()
+}
+
+/// The first block that does anything, from one on, and the last one before it; of a circle that does nothing, the block
+/// where it began.
+fn behind_empty(flow: &Flow<'_>, start: usize) -> (usize, Option<usize>) {
+    let (mut at, mut passed) = (start, None);
+    for _ in 0..flow.body.blocks.len() {
+        let jumps = matches!(flow.body.blocks[at].instructions.as_slice(), [Instruction { shape: Shape::Jump(_), .. }]);
+        match targets(flow, at).as_slice() {
+            [next] if jumps && at != 0 => (at, passed) = (*next, Some(at)),
+            _ => return (at, passed),
+        }
+    }
+    (start, None)
+}
+
+/// How a block is to a merge of paths.
+enum Way {
+    /// It is one.
+    At,
+    /// It leads to this one only.
+    Before(usize),
+    Apart,
+}
+
+fn way_to_merge(flow: &Flow<'_>, at: usize) -> Way {
+    let is_merge = |at: usize| flow.predecessors(at).nth(1).is_some();
+    match targets(flow, at).as_slice() {
+        _ if is_merge(at) => Way::At,
+        [next] if is_merge(*next) => Way::Before(*next),
+        _ => Way::Apart,
+    }
+}
