@@ -27,4 +27,4 @@ pub use expr::{Expr, Format, Sort};
 pub use float::Accepts;
 pub use meaning::{Meaning, accepts, meaning};
 pub use memory::{given, load, may_differ, read, same, store, store_when, written};
-pub use script::{Asserted, Freedom, Maker, Read, Script};
+pub use script::{Asserted, Freedom, Maker, Read, Script, name_part};

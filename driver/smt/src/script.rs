@@ -108,6 +108,11 @@ impl Default for Script {
     }
 }
 
+/// A text as part of a name, in which `|` and `\` cannot be written. Different texts stay different.
+pub fn name_part(text: &str) -> String {
+    text.replace('/', "//").replace('|', "/-").replace('\\', "/+")
+}
+
 impl Script {
     /// Without definitions and assertions.
     pub fn new() -> Self {

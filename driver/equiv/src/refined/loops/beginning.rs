@@ -9,7 +9,7 @@ use super::scalarised;
 use super::{Induction, NotModelled};
 use rewright_llvm::body::Operand;
 use rewright_llvm::types::Type;
-use rewright_smt::{Expr, Script, Sort};
+use rewright_smt::{Expr, Script, Sort, name_part};
 use std::collections::BTreeMap;
 
 /// Where a step begins.
@@ -182,7 +182,7 @@ impl<'a> Beginning<'a> {
 
     fn leaf(&mut self, when: &str, base: &Operand, loose: bool) -> Result<Leaf, NotModelled> {
         let wide = width(&base.ty)?;
-        let name = format!("{when} {}", base.text.replace('|', "/"));
+        let name = format!("{when} {}", name_part(&base.text));
         let bits = self.s.variable(&name, Sort::Bits(wide));
         let poison = self.s.variable(&format!("{name} is poison"), Sort::Bool);
         let origin = (base.ty == Type::Ptr).then(|| self.s.variable(&format!("object of {name}"), Sort::Bits(64)));

@@ -8,7 +8,7 @@ use super::super::facts;
 use super::{SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::effects;
-use rewright_smt::Expr;
+use rewright_smt::{Expr, name_part};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Metadata of which it is modelled what they say of a value.
@@ -135,7 +135,7 @@ impl Keys {
             self.nounwind.as_ref() != Some(a) && new.is_none_or(|new| new.is_some_and(|new| new.contains(a)))
         };
         all.extend(others.into_iter().filter(is_new));
-        Ok(all.iter().map(|a| format!(" {}", a.replace('|', "/"))).collect())
+        Ok(all.iter().map(|a| format!(" {}", name_part(a))).collect())
     }
 }
 

@@ -10,7 +10,7 @@ use super::calls::{Noticed, Returns};
 use super::{Leaf, Local, SymbolicExecutor, Terms};
 use rewright_llvm::body::{Instruction, MemoryAccess, Operand, Shape};
 use rewright_llvm::types::Type;
-use rewright_smt::{Expr, Sort};
+use rewright_smt::{Expr, Sort, name_part};
 
 impl<'a> SymbolicExecutor<'a> {
     /// An access that is more than one.
@@ -44,7 +44,7 @@ impl<'a> SymbolicExecutor<'a> {
             }
         }
         name.extend(promises(self.version, i));
-        let name = name.replace('|', "/");
+        let name = name_part(&name);
         let time = self.s.unknown(&name, &told, Sort::Bits(64));
         // Nobody may count on it that execution goes on behind a volatile store.
         let is_volatile = i.flags.iter().any(|flag| flag == "volatile");
