@@ -2,8 +2,8 @@
 //! how much each version executes, and whether all do the same.
 //!
 //! A call is a directive of the file (`; run: %f(1) == 2`), or a function of WebAssembly without parameters of its own,
-//! which is called with a made-up context ([`context`]). Our interpreter counts what a call executes; what returns there
-//! is compiled and called as well. All versions must give the same, and leave the same in memory.
+//! which is called with a made-up context ([`context`]). Our interpreter counts what a call executes; what does not trap
+//! there is compiled and called as well. All versions must give the same, and leave the same in memory.
 
 mod context;
 
@@ -17,7 +17,7 @@ use rewright_clif::optimise::ClifOptimiser;
 use rewright_clif::read::{File, write};
 use rewright_native::isolate::{self, Engine, Job, Worker};
 use rewright_native::jit::Imports;
-use rewright_native::runtest::{CallOutcome, Directive, directives, run_counted};
+use rewright_native::runtest::{CallOutcome, Directive, directives, host_targets, run_counted};
 use rewright_pipeline::optimiser::{Fate, Options};
 
 /// Instructions that each call may take.
@@ -65,8 +65,8 @@ impl Version {
 pub struct Made {
     /// Instructions that its calls execute together, by our interpreter: or why one of them is not run.
     pub executed: Result<u64, String>,
-    /// What the back end makes of it.
-    pub code: Code,
+    /// What the back end makes of it, where the host has all that it uses.
+    pub code: Option<Code>,
 }
 
 /// A function that is called.
@@ -78,7 +78,7 @@ pub struct Row {
     pub made: [Made; 4],
     /// Where a version does not do what the original does.
     pub difference: Option<String>,
-    /// Why versions are not compared as compiled code, too: the original traps, or is not compiled.
+    /// Why versions are not compared as compiled code, too: the original traps, or one is not compiled.
     pub only_interpreted: Option<String>,
 }
 
@@ -150,14 +150,20 @@ pub fn measure(
         return Ok(vec![]);
     }
     let versions = versions(file, clif, cranelift, options)?;
-    let ran = versions.each_ref().map(|functions| interpreted(file, clif, functions, &calls));
-    let answered = |call: &usize| ran[0][*call].as_ref().is_ok_and(|ran| ran.returned);
-    let answered: Vec<usize> = (0..calls.len()).filter(answered).collect();
+    let ran = versions.each_ref().map(|version| interpreted(file, clif, version, &calls));
+    // With a context, what the interpreter does not run to its end is not known to stay in its memory.
+    let safe = |call: &usize| match (&calls[*call], &ran[0][*call]) {
+        (_, Ok(ran)) => ran.returned,
+        (Call::Directive(_), Err(_)) => true,
+        (Call::WithContext(..), Err(_)) => false,
+    };
+    let compared: Vec<usize> = (0..calls.len()).filter(safe).collect();
     let mut compiled = vec![];
-    for functions in &versions {
-        let calls: Vec<_> = answered.iter().map(|call| calls[*call].compiled()).collect();
-        compiled.push(run(file, functions, &calls, worker)?);
+    for version in &versions {
+        let calls: Vec<_> = compared.iter().map(|call| calls[*call].compiled()).collect();
+        compiled.push(run(file, version, &calls, worker)?);
     }
+    let code = |function| cranelift.code(function).ok().map(|(code, _)| code);
     let mut rows = vec![];
     for (index, function) in file.functions.iter().enumerate() {
         let own: Vec<usize> = (0..calls.len()).filter(|call| calls[*call].function() == index).collect();
@@ -165,12 +171,12 @@ pub fn measure(
             continue;
         }
         let mut made = vec![];
-        for (functions, ran) in versions.iter().zip(&ran) {
+        for (version, ran) in versions.iter().zip(&ran) {
             let executed = own.iter().map(|call| ran[*call].as_ref().map(|ran| ran.executed).map_err(Clone::clone));
-            made.push(Made { executed: executed.sum(), code: cranelift.code(&functions[index])?.0 });
+            made.push(Made { executed: executed.sum(), code: code(version[index].as_ref().unwrap_or(&function.func)) });
         }
         let made = made.try_into().unwrap_or_else(|_| unreachable!("one for each version"));
-        let own_compiled: Vec<usize> = (0..answered.len()).filter(|n| own.contains(&answered[*n])).collect();
+        let own_compiled: Vec<usize> = (0..compared.len()).filter(|n| own.contains(&compared[*n])).collect();
         let difference = own.iter().find_map(|call| difference(ran.each_ref().map(|ran| &ran[*call])));
         let difference = difference.or_else(|| {
             let outcomes = |n: &usize| compiled.iter().map(|outcomes| &outcomes[*n]).collect();
@@ -178,58 +184,63 @@ pub fn measure(
         });
         let traps = own.iter().filter_map(|call| ran[0][*call].as_ref().ok().filter(|ran| !ran.returned));
         let traps = traps.map(|ran| ran.result.clone()).next();
-        let only_interpreted = traps.or_else(|| own_compiled.iter().find_map(|n| not_returned(&compiled[0][*n])));
+        let only_interpreted =
+            traps.or_else(|| own_compiled.iter().find_map(|n| compiled.iter().find_map(|of| not_returned(&of[*n]))));
         rows.push(Row { name: function.name(), made, difference, only_interpreted });
     }
     Ok(rows)
 }
 
-/// All functions in each version.
+/// What takes the place of functions, in each version.
 fn versions(
     file: &File,
     clif: &ClifOptimiser,
     cranelift: &Cranelift,
     options: &Options,
-) -> Result<[Vec<Function>; 4], LabError> {
-    let original: Vec<Function> = file.functions.iter().map(|f| f.func.clone()).collect();
+) -> Result<[Vec<Option<Function>>; 4], LabError> {
     let outcome = clif.optimise(file, options, |_| true);
     for made in outcome.statistics.wanted() {
         if let Fate::Failed(reason) = &made.fate {
             return Err(LabError::NotChosen(made.name.clone(), reason.clone()));
         }
     }
-    let replaced = outcome.replaced.into_iter().zip(&original);
-    let ours: Vec<Function> = replaced.map(|(ours, original)| ours.unwrap_or_else(|| original.clone())).collect();
-    let by_cranelift = |functions: &[Function]| -> Result<Vec<Function>, LabError> {
-        functions.iter().map(|f| Ok(cranelift.optimise(f)?.0)).collect()
+    let (original, ours) = (vec![None; file.functions.len()], outcome.replaced);
+    let by_cranelift = |version: &[Option<Function>]| -> Result<Vec<Option<Function>>, LabError> {
+        whole(file, version).into_iter().map(|f| Ok(Some(cranelift.optimise(f)?.0))).collect()
     };
     let (theirs, both) = (by_cranelift(&original)?, by_cranelift(&ours)?);
     Ok([original, theirs, ours, both])
+}
+
+/// All functions of a version.
+fn whole<'f>(file: &'f File, version: &'f [Option<Function>]) -> Vec<&'f Function> {
+    file.functions.iter().zip(version).map(|(original, replaced)| replaced.as_ref().unwrap_or(&original.func)).collect()
 }
 
 /// What calls of a version give our interpreter, or why they do not end there.
 fn interpreted(
     file: &File,
     clif: &ClifOptimiser,
-    versions: &[Function],
+    version: &[Option<Function>],
     calls: &[Call<'_>],
 ) -> Vec<Result<Ran, String>> {
+    let version = whole(file, version);
     let mut functions = Functions::new(&clif.optimiser.program().universe);
-    for function in versions {
+    for function in &version {
         if let Ok(imported) = clif.import_function(function, file.endianness()) {
             functions.add(imported, function);
         }
     }
     let call = |call: &Call<'_>| match call {
         Call::Directive(Directive { function, text }) => {
-            let (result, executed) = run_counted(&functions, &versions[*function], text, FUEL)?;
+            let (result, executed) = run_counted(&functions, version[*function], text, FUEL)?;
             let returned = !result.starts_with("trap ");
             Ok(Ran { result, memory: None, executed: executed.instructions, returned })
         }
         Call::WithContext(function, context) => {
             let mut memory = Memory::default();
             memory.add(BASE, context.at(BASE));
-            let name = versions[*function].name.to_string();
+            let name = version[*function].name.to_string();
             let (outcome, executed) = functions.call_on(&name, &[BASE as i64, 0], &mut memory, FUEL);
             let (result, returned) = match outcome {
                 Outcome::Return(results) => (format!("{results:?}"), true),
@@ -249,15 +260,16 @@ fn interpreted(
 /// What calls of a version give when it is compiled.
 fn run(
     file: &File,
-    functions: &[Function],
+    version: &[Option<Function>],
     calls: &[isolate::Call],
     worker: &mut Worker,
 ) -> Result<Vec<CallOutcome>, LabError> {
-    let text = write(file, &functions.iter().map(Some).collect::<Vec<_>>());
+    let text = write(file, &version.iter().map(Option::as_ref).collect::<Vec<_>>());
+    let target = host_targets(file).iter().position(Result::is_ok).unwrap_or(0);
     let mut outcomes = vec![];
     for calls in calls.chunks(AT_ONCE) {
         let (text, calls, imports) = (text.clone(), calls.to_vec(), Imports::default());
-        let job = Job { text, engine: Engine::Jit, target: 0, calls, seconds: SECONDS, imports };
+        let job = Job { text, engine: Engine::Jit, target, calls, seconds: SECONDS, imports };
         outcomes.extend(worker.run(&job).map_err(LabError::Process)?);
     }
     Ok(outcomes)
@@ -277,7 +289,10 @@ fn difference(ran: [&Result<Ran, String>; 4]) -> Option<String> {
 fn compiled_difference(outcomes: Vec<&CallOutcome>) -> Option<String> {
     let original = outcomes.first()?;
     Version::ALL.iter().zip(&outcomes).find_map(|(version, outcome)| {
-        if same_outcome(original, outcome) {
+        // CLIF's text does not keep all that Cranelift's mid-end makes.
+        let not_read =
+            matches!(version, Version::Cranelift | Version::Both) && matches!(outcome, CallOutcome::Failed(_));
+        if not_read || same_outcome(original, outcome) {
             return None;
         }
         let what = match outcome {

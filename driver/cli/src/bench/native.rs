@@ -31,8 +31,10 @@ pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Resul
             unreadable += 1;
             continue;
         };
-        let rows = measure(&file, clif, &cranelift, options, &mut worker);
-        files.push((path.clone(), rows.map_err(|e| anyhow!("{}: {e}", path.display()))?));
+        match measure(&file, clif, &cranelift, options, &mut worker) {
+            Ok(rows) => files.push((path, rows)),
+            Err(why) => progress.suspend(|| out::note(&format!("warning: {} is left out: {why}", path.display()))),
+        }
     }
     progress.finish_and_clear();
     out::result(&match args.format {
@@ -71,7 +73,8 @@ impl Ratios {
 }
 
 fn bytes(row: &Row) -> Option<[u64; 4]> {
-    Some(row.made.each_ref().map(|made| made.code.bytes as u64))
+    let [original, theirs, ours, both] = row.made.each_ref().map(|made| Some(made.code?.bytes as u64));
+    Some([original?, theirs?, ours?, both?])
 }
 
 /// What was not done with a function, and why.
@@ -133,8 +136,8 @@ fn as_json(files: &Files) -> String {
         let versions = Version::ALL.iter().zip(&row.made).map(|(version, made)| {
             let figures = json!({
                 "executed": made.executed.as_ref().ok(),
-                "bytes": made.code.bytes,
-                "instructions": made.code.instructions,
+                "bytes": made.code.map(|code| code.bytes),
+                "instructions": made.code.map(|code| code.instructions),
             });
             (version.name().to_string(), figures)
         });
