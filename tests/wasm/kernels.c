@@ -1,6 +1,9 @@
 // Kernels of linear algebra, stencils and dynamic programming, for `scripts/wasm.sh`: loops as programs have them.
+// `call_` fills what a kernel reads, calls it, and returns a number made of what it leaves.
 
-#define N 120
+#include "calls.h"
+
+#define N 40
 
 typedef double Matrix[N][N];
 
@@ -105,3 +108,38 @@ void nussinov(int n, const unsigned char *seq, int table[N][N]) {
             table[i][j] = best;
         }
 }
+
+static Matrix a, b, c;
+static double x[N], y[N], z[N], w[N], v[N];
+static int paths[N][N];
+static unsigned char bases[N];
+
+#define SUM(array) sum((const double *)(array), sizeof(array) / sizeof(double))
+
+static void fill_all(void) {
+    fill(a[0], N * N), fill(b[0], N * N), fill(c[0], N * N);
+    fill(x, N), fill(y, N), fill(z, N), fill(w, N), fill(v, N);
+    for (int i = 0; i < N; i++) {
+        bases[i] = i * 7 % 4;
+        for (int j = 0; j < N; j++) paths[i][j] = (i * 13 + j * 7) % 97 + 1;
+    }
+}
+
+static double sum_of_paths(void) {
+    double total = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) total += paths[i][j] * (j + 1);
+    return total;
+}
+
+CALL(gemm, fill_all(), gemm(1.5, 1.2, c, a, b), SUM(c))
+CALL(atax, fill_all(), atax(N, N - 1, a, x, y, z), SUM(y))
+CALL(mvt, fill_all(), mvt(N, x, y, z, w, a), SUM(x) + SUM(y))
+CALL(syrk, fill_all(), syrk(N, N - 3, 1.5, 1.2, c, a), SUM(c))
+CALL(trisolv, fill_all(), trisolv(N, a, x, y), SUM(x))
+CALL(lu, fill_all(), lu(N, a), SUM(a))
+CALL(jacobi_1d, fill_all(), jacobi_1d(20, N, x, y), SUM(x))
+CALL(jacobi_2d, fill_all(), jacobi_2d(5, N, a, b), SUM(a))
+CALL(seidel_2d, fill_all(), seidel_2d(5, N, a), SUM(a))
+CALL(floyd_warshall, fill_all(), floyd_warshall(N, paths), sum_of_paths())
+CALL(nussinov, fill_all(), nussinov(N, bases, paths), sum_of_paths())

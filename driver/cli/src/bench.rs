@@ -1,6 +1,6 @@
 //! `rewright bench`: time per phase, and what the result costs, against Cranelift's own mid-end on the same functions
-//! ([`corpus`]). `--curve`, `--long`, `--stories`, `--sharing` and `--loops` measure other things: see [`curve`],
-//! [`long`], [`stories`], [`sharing`] and [`loops`].
+//! ([`corpus`]). `--curve`, `--long`, `--stories`, `--sharing`, `--loops` and `--native` measure other things: see
+//! [`curve`], [`long`], [`stories`], [`sharing`], [`loops`] and [`native`].
 //!
 //! All figures come from one run.
 
@@ -8,6 +8,7 @@ mod corpus;
 mod curve;
 mod long;
 mod loops;
+mod native;
 mod sharing;
 mod stories;
 
@@ -61,11 +62,15 @@ pub(super) struct Args {
     /// processor time, and instructions that our interpreter executes on the file's own directives (`; run: %f(1) == 2`)
     #[arg(long, conflicts_with_all = ["curve", "long", "losses", "stories", "sharing"])]
     loops: bool,
+    /// Instead of phases: functions that are called, by the file's own directives or with a made-up context of WebAssembly:
+    /// what they execute as they are, as Cranelift's mid-end makes them, as rules do, and as both do, and the same results
+    #[arg(long, conflicts_with_all = ["curve", "long", "losses", "stories", "sharing", "loops"])]
+    native: bool,
     /// List the functions whose result costs more than Cranelift's, each with the reason
     #[arg(long)]
     losses: bool,
     /// Write a page of HTML with the figures, and with curves of time and cost over size, beside Cranelift's
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["loops", "sharing", "stories"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["loops", "native", "sharing", "stories"])]
     report: Option<PathBuf>,
     /// How to report
     #[arg(long, value_enum, default_value_t)]
@@ -87,6 +92,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     // Preparing rules is none of what is measured.
     clif.optimiser.accept_all().context("the rules do not form a program")?;
+    if args.native {
+        return native::run(&args, &clif, &options);
+    }
     match args.curve {
         Some(most) => curve::run(&args, &clif.optimiser, &options, most),
         None if !args.long.is_empty() => long::run(&args, &clif, &options),

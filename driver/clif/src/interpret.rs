@@ -97,11 +97,16 @@ impl<'a> Functions<'a> {
         nan: fn(Scalar) -> i64,
         fuel: u64,
     ) -> Outcome {
-        let ends = memory.areas().iter().map(|a| a.base.saturating_add(a.bytes.len() as u64));
-        let next_address = ends.max().unwrap_or(0).max(FIRST_ADDRESS);
-        let activations = u32::try_from(fuel).unwrap_or(u32::MAX);
-        let mut shared = Shared::new(next_address, activations, fuel, nan);
+        let mut shared = Shared::beside(memory, fuel, nan);
         self.enter(subject, args, memory, &mut shared, 0)
+    }
+
+    /// Calls a function by its name as CLIF writes it, on memory of the caller's, with canonical constants: how it ended,
+    /// and what has been executed. Each activation has `fuel`, and there are at most as many.
+    pub fn call_on(&self, name: &str, args: &[i64], memory: &mut Memory, fuel: u64) -> (Outcome, Executed) {
+        let mut shared = Shared::beside(memory, fuel, interp::quiet_nan);
+        let outcome = self.activate(name, args, memory, &mut shared, 0);
+        (outcome, shared.executed)
     }
 
     fn activate(&self, name: &str, args: &[i64], memory: &mut Memory, shared: &mut Shared, depth: u32) -> Outcome {
@@ -154,6 +159,13 @@ struct Shared {
 impl Shared {
     fn new(next_address: u64, activations: u32, fuel: u64, nan: fn(Scalar) -> i64) -> Self {
         Shared { next_address, activations, fuel, nan, executed: Executed::default() }
+    }
+
+    /// With stack slots behind memory of the caller's.
+    fn beside(memory: &Memory, fuel: u64, nan: fn(Scalar) -> i64) -> Self {
+        let ends = memory.areas().iter().map(|a| a.base.saturating_add(a.bytes.len() as u64));
+        let next_address = ends.max().unwrap_or(0).max(FIRST_ADDRESS);
+        Shared::new(next_address, u32::try_from(fuel).unwrap_or(u32::MAX), fuel, nan)
     }
 }
 

@@ -6,7 +6,7 @@
 //! * [`midend`]: Cranelift's own mid-end and back end, as the yardstick; [`losses`]: why its result is cheaper where it
 //!   is;
 //! * [`coverage`]: which of its rules the packs cover; [`sharing`]: what seeing sharing is worth;
-//!   [`loops`]: what rules about loops are.
+//!   [`loops`]: what rules about loops are; [`native`]: what functions execute, and whether all versions do the same.
 //!
 //! Nothing that optimises a function depends on this crate.
 
@@ -18,6 +18,7 @@ pub mod generate;
 pub mod loops;
 pub mod losses;
 pub mod midend;
+pub mod native;
 pub mod sharing;
 pub mod straight_line;
 mod written;

@@ -221,7 +221,7 @@ impl Service {
             text: clif.text,
             engine: Engine::Jit,
             target: 0,
-            calls: vec![Call::OnMemory { function: 0, args: vec![], memory: vec![] }],
+            calls: vec![Call::OnMemory { function: 0, args: vec![], memory: vec![], pointers: vec![] }],
             seconds: SECONDS,
             imports: clif.imports,
         })

@@ -83,6 +83,9 @@ pub enum Call {
         args: Vec<i64>,
         /// The memory.
         memory: Vec<u8>,
+        /// Where in it words stand that are places in it: the function finds their addresses there.
+        #[serde(default)]
+        pointers: Vec<usize>,
     },
     /// A compiled function on rows of arguments, each in the low bits of its word. The values of the outcome are the
     /// results of each row, in the same form, as JSON.

@@ -222,8 +222,9 @@ pub struct Returned {
 /// Room on both sides of that memory, so that a small mistake of the code does not end in our own heap.
 const MARGIN: usize = 256;
 
-/// Runs a compiled function on memory of its own, whose address is the first argument. The process may die of it.
-pub fn run_on_memory(jit: &Jit, name: &str, args: &[i64], memory: &[u8]) -> CallOutcome {
+/// Runs a compiled function on memory of its own, whose address is the first argument. The words at `pointers` are places
+/// in the memory; the function finds their addresses there, and gives places back. The process may die of it.
+pub fn run_on_memory(jit: &Jit, name: &str, args: &[i64], memory: &[u8], pointers: &[usize]) -> CallOutcome {
     let Some(signature) = jit.signature(name) else {
         return CallOutcome::Failed(format!("there is no function {name}"));
     };
@@ -234,16 +235,28 @@ pub fn run_on_memory(jit: &Jit, name: &str, args: &[i64], memory: &[u8]) -> Call
     else {
         return CallOutcome::Failed("an argument that is no scalar".to_string());
     };
-    values.insert(0, DataValue::I64(bytes[MARGIN..].as_mut_ptr().expose_provenance() as i64));
+    let base = bytes[MARGIN..].as_mut_ptr().expose_provenance() as u64;
+    values.insert(0, DataValue::I64(base as i64));
+    relocate(&mut bytes[MARGIN..], pointers, base);
     match jit.call(name, &values) {
         Err(error) => CallOutcome::Failed(error.to_string()),
         Ok(results) => {
+            relocate(&mut bytes[MARGIN..], pointers, base.wrapping_neg());
             let results = results.iter().filter_map(to_canonical).collect();
             let returned = Returned { results, memory: bytes[MARGIN..][..memory.len()].to_vec() };
             match serde_json::to_string(&returned) {
                 Ok(values) => CallOutcome::Returned { values, holds: true },
                 Err(error) => CallOutcome::Failed(error.to_string()),
             }
+        }
+    }
+}
+
+/// Adds a number to each of the words of some memory that stand at these places.
+pub fn relocate(memory: &mut [u8], pointers: &[usize], by: u64) {
+    for at in pointers {
+        if let Some(word) = memory.get_mut(*at..).and_then(<[u8]>::first_chunk_mut) {
+            *word = u64::from_le_bytes(*word).wrapping_add(by).to_le_bytes();
         }
     }
 }

@@ -15,7 +15,7 @@ use rewright_native::runtest::{self, Returned};
 pub(super) fn compiles(clif: &ClifOptimiser, outside: &Outside<'_>, function: &Function, worker: &mut Worker) -> bool {
     let Ok(text) = written::file(clif, outside.used_by(&[function]), &[function]) else { return false };
     let args = function.block(function.entry()).params.iter().skip(1).map(|_| 1).collect();
-    let call = isolate::Call::OnMemory { function: 0, args, memory: vec![] };
+    let call = isolate::Call::OnMemory { function: 0, args, memory: vec![], pointers: vec![] };
     let job = Job { text, engine: Engine::Jit, target: 0, calls: vec![call], seconds: 5, imports: Imports::default() };
     worker.run(&job).is_ok_and(|outcomes| !outcomes.iter().any(|o| matches!(o, runtest::CallOutcome::Failed(_))))
 }
@@ -41,6 +41,7 @@ impl Tester<'_> {
                 function,
                 args: call.args.clone(),
                 memory: call.memory.clone(),
+                pointers: vec![],
             }
         };
         let both = calls.iter().map(call(0)).chain(calls.iter().map(call(1))).collect();

@@ -93,7 +93,7 @@ fn run(file: &File, jit: Option<&Jit>, call: &Call) -> CallOutcome {
     match (jit, call) {
         (Some(jit), Call::Directive { text, .. }) => run_compiled(jit, &name, text),
         (None, Call::Directive { function, text }) => run_interpreted(file, *function, text),
-        (Some(jit), Call::OnMemory { args, memory, .. }) => run_on_memory(jit, &name, args, memory),
+        (Some(jit), Call::OnMemory { args, memory, pointers, .. }) => run_on_memory(jit, &name, args, memory, pointers),
         (Some(jit), Call::OnWords { rows, .. }) => run_on_words(jit, &name, rows),
         (Some(jit), Call::Compare { text, pairs, with, tolerance, .. }) => {
             compare::compare(jit, with, &name, text, *pairs, *tolerance)

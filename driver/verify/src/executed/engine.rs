@@ -130,6 +130,7 @@ fn job(clif: &Clif, calls: &[&Values]) -> Job {
         function: 0,
         args: args.clone(),
         memory: memory.clone(),
+        pointers: vec![],
     });
     Job {
         text: clif.text.clone(),

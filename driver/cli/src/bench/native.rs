@@ -1,0 +1,162 @@
+//! `rewright bench --native`: what functions execute that are called, by version, and whether all versions do the same.
+//!
+//! Executed instructions are those of the intermediate language, counted by our interpreter: all but constants and jumps
+//! to the next block. What the machine makes of them is the same back end's in all versions.
+
+use super::{Args, Finding, Format, out};
+use crate::{input, sources};
+use anyhow::{Context, Result, anyhow};
+use rewright_clif::optimise::ClifOptimiser;
+use rewright_dsl::diagnostic::count;
+use rewright_lab::midend::Cranelift;
+use rewright_lab::native::{Row, Version, measure};
+use rewright_native::isolate::Worker;
+use rewright_pipeline::optimiser::Options;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// The functions of files that are called.
+type Files = Vec<(PathBuf, Vec<Row>)>;
+
+pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Finding> {
+    let cranelift = Cranelift::host().map_err(|e| anyhow!("Cranelift does not support this host: {e}"))?;
+    let mut worker = Worker::new(std::env::current_exe().context("cannot find this program's own file")?);
+    let (mut files, mut unreadable) = (Files::new(), 0);
+    let paths = sources::clif_files(&args.paths)?;
+    let progress = out::progress("files", paths.len() as u64);
+    for path in paths {
+        progress.inc(1);
+        let Some(file) = input::clif(&path)? else {
+            unreadable += 1;
+            continue;
+        };
+        match measure(&file, clif, &cranelift, options, &mut worker) {
+            Ok(rows) => files.push((path, rows)),
+            Err(why) => progress.suspend(|| out::note(&format!("warning: {} is left out: {why}", path.display()))),
+        }
+    }
+    progress.finish_and_clear();
+    out::result(&match args.format {
+        Format::Json => as_json(&files),
+        Format::Text => as_text(&files),
+    });
+    let same = rows(&files).all(|row| row.difference.is_none());
+    Ok(if unreadable == 0 && same { Finding::Clean } else { Finding::Found })
+}
+
+fn rows(files: &Files) -> impl Iterator<Item = &Row> {
+    files.iter().flat_map(|(_, rows)| rows)
+}
+
+/// What each version executes, where all are run to the end.
+fn executed(row: &Row) -> Option<[u64; 4]> {
+    let [original, theirs, ours, both] = row.made.each_ref().map(|made| made.executed.as_ref().ok().copied());
+    Some([original?, theirs?, ours?, both?])
+}
+
+/// The ratios of a version's figures to those of Cranelift's mid-end: their geometric mean, and the highest.
+struct Ratios {
+    mean: f64,
+    worst: f64,
+    count: usize,
+}
+
+impl Ratios {
+    fn new(files: &Files, version: Version, figures: impl Fn(&Row) -> Option<[u64; 4]>) -> Ratios {
+        let figures = rows(files).filter_map(figures);
+        let ratios = figures.map(|of| of[version as usize] as f64 / of[Version::Cranelift as usize] as f64);
+        let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
+        let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len().max(1) as f64).exp();
+        Ratios { mean, worst: ratios.iter().copied().fold(0.0, f64::max), count: ratios.len() }
+    }
+}
+
+fn bytes(row: &Row) -> Option<[u64; 4]> {
+    let [original, theirs, ours, both] = row.made.each_ref().map(|made| Some(made.code?.bytes as u64));
+    Some([original?, theirs?, ours?, both?])
+}
+
+/// What was not done with a function, and why.
+fn problem(row: &Row) -> Option<String> {
+    let not_run = row.made.iter().find_map(|made| made.executed.as_ref().err());
+    let not_run = not_run.map(|why| format!("not run: {why}"));
+    not_run.or_else(|| row.only_interpreted.as_ref().map(|why| format!("only interpreted: {why}")))
+}
+
+fn as_text(files: &Files) -> String {
+    let mut text = format!("{:<48}", "executed instructions");
+    Version::ALL.iter().for_each(|version| _ = write!(text, "{:>12}", version.name()));
+    text += "   ours/cranelift\n";
+    for (path, rows) in files.iter().filter(|(_, rows)| !rows.is_empty()) {
+        let _ = writeln!(text, "{}", path.display());
+        for row in rows {
+            let _ = write!(text, "  {:<46}", row.name);
+            for made in &row.made {
+                let _ = write!(text, "{:>12}", made.executed.as_ref().map_or("-".into(), u64::to_string));
+            }
+            if let Some(of) = executed(row) {
+                let _ = write!(text, "{:>11.4}", of[Version::Ours as usize] as f64 / of[1].max(1) as f64);
+            }
+            if let Some(difference) = &row.difference {
+                let _ = write!(text, "  DIFFERENT: {difference}");
+            } else if let Some(problem) = problem(row) {
+                let _ = write!(text, "  {}", problem.lines().next().unwrap_or_default());
+            }
+            text.push('\n');
+        }
+    }
+    let different = rows(files).filter(|row| row.difference.is_some()).count();
+    let confirmed = rows(files).filter(|row| executed(row).is_some() && row.only_interpreted.is_none()).count();
+    let _ = writeln!(
+        text,
+        "{}: {} run in all versions, {confirmed} of them compiled, too; {different} DIFFERENT",
+        count(rows(files).count(), "called function"),
+        rows(files).filter_map(executed).count(),
+    );
+    for version in [Version::Ours, Version::Both] {
+        let (executed, bytes) = (Ratios::new(files, version, executed), Ratios::new(files, version, bytes));
+        let _ = writeln!(
+            text,
+            "{}: executed instructions {:.4} of Cranelift's over {} (geometric mean; worst {:.4}), bytes of machine code \
+             {:.4} (worst {:.4})",
+            version.name(),
+            executed.mean,
+            executed.count,
+            executed.worst,
+            bytes.mean,
+            bytes.worst,
+        );
+    }
+    text
+}
+
+fn as_json(files: &Files) -> String {
+    let function = |row: &Row| {
+        let versions = Version::ALL.iter().zip(&row.made).map(|(version, made)| {
+            let figures = json!({
+                "executed": made.executed.as_ref().ok(),
+                "bytes": made.code.map(|code| code.bytes),
+                "instructions": made.code.map(|code| code.instructions),
+            });
+            (version.name().to_string(), figures)
+        });
+        json!({
+            "name": row.name,
+            "versions": Value::from(versions.collect::<Map<_, _>>()),
+            "difference": row.difference,
+            "problem": problem(row),
+        })
+    };
+    let file = |(path, rows): &(PathBuf, Vec<Row>)| json!({ "file": path.display().to_string(), "functions": rows.iter().map(function).collect::<Vec<_>>() });
+    let ratios = |version: Version| {
+        let (executed, bytes) = (Ratios::new(files, version, executed), Ratios::new(files, version, bytes));
+        json!({ "executed": executed.mean, "worst_executed": executed.worst, "bytes": bytes.mean, "worst_bytes": bytes.worst })
+    };
+    let document = json!({
+        "files": files.iter().map(file).collect::<Vec<_>>(),
+        "ours_to_cranelift": ratios(Version::Ours),
+        "both_to_cranelift": ratios(Version::Both),
+    });
+    format!("{document:#}\n")
+}
