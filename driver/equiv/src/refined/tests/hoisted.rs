@@ -135,6 +135,15 @@ fn blocks_that_are_one_and_phis_that_pass_on() {
     };
     assert!(proved(apart, &one("add i32 %n, %x")));
     assert!(proved(&one("add i32 %n, %x"), apart));
+    let floats = |phi: &str, sum: &str| {
+        format!(
+            "%x = load float, ptr %p, !noundef !0\nbr label %more\nmore:\n{phi}%b = {sum}\nstore float %b, ptr %p\n"
+        )
+    };
+    // A phi with flags does not only pass on.
+    let (plain, flagged) = ("%y = phi float [ %x, %start ]\n", "%y = phi nnan float [ %x, %start ]\n");
+    assert!(proved(&floats(plain, "fneg float %y"), &floats("", "fneg float %x")));
+    assert!(!proved(&floats("", "fneg float %x"), &floats(flagged, "fneg float %y")));
     assert!(!proved(apart, &one("add nsw i32 %n, %x")));
     assert!(!proved(apart, &one("sub i32 %n, %x")));
 }

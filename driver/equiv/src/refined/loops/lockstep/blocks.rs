@@ -17,7 +17,8 @@ fn without_copies(body: &Body) -> Body {
         block.instructions.retain(|i| {
             let Shape::Phi(values) = &i.shape else { return true };
             let ([(value, _)], Some(name)) = (&values[..], &i.result) else { return true };
-            if !value.is_local() || value.text == *name {
+            // With flags it may be poison where the value is none.
+            if !value.is_local() || value.text == *name || !i.flags.is_empty() {
                 return true;
             }
             copies.insert(name.clone(), value.text.clone());
