@@ -56,7 +56,7 @@ use question::{LoopQuestion, Source};
 use readings::Wanted;
 use regions::{CutAt, RegionStart, cuts_at};
 use rewright_cfg_skeleton::ir::OpaqueEffects;
-use rewright_llvm::body::{Body, Instruction, Shape};
+use rewright_llvm::body::{Block, Body, Instruction, Shape};
 use rewright_llvm::effects;
 use rewright_smt::Script;
 use rewright_smt::solver::Solver;
@@ -187,12 +187,13 @@ pub(super) fn in_lockstep(pair: &Pair<'_>, solver: &mut Solver, budget: &mut Bud
     let bodies = &lockstep.bodies;
     let pair = &Pair { versions: pair.versions, keys: Keys::new(pair.versions, bodies), bodies: bodies.clone() };
     let Ok(progress) = progress::compare(pair) else { return Ok(None) };
+    let writers = [0, 1].map(|n| writers(pair.versions[n], &pair.bodies[n]));
     let version = |n: usize| {
         let flow = Flow::new(&pair.bodies[n]);
         let wanted = Wanted {
             is_alone: &|block, name| lockstep.is_alone(n, block, name),
             may_be_read: &|ty| lockstep.may_be_read(ty),
-            changes: &|i| is_call_that_writes(pair.versions[n], i),
+            writers: &writers[n],
         };
         let cuts = cuts_at(&flow, lockstep.cuts(n), &wanted);
         CutVersion::of(flow, cuts, 0)
@@ -218,9 +219,14 @@ pub(super) fn in_lockstep(pair: &Pair<'_>, solver: &mut Solver, budget: &mut Bud
     Ok(found)
 }
 
-/// Is an instruction a call that may write to memory?
-fn is_call_that_writes(version: Version<'_>, i: &Instruction) -> bool {
-    matches!(i.shape, Shape::Call { .. }) && effects::of(version.file(), i) == OpaqueEffects::Writes
+/// Positions of calls that may write to memory, by block.
+fn writers(version: Version<'_>, body: &Body) -> BTreeMap<usize, Vec<usize>> {
+    let writes = |i: &Instruction| {
+        matches!(i.shape, Shape::Call { .. }) && effects::of(version.file(), i) == OpaqueEffects::Writes
+    };
+    let of =
+        |block: &Block| (0..block.instructions.len()).filter(|n| writes(&block.instructions[*n])).collect::<Vec<_>>();
+    body.blocks.iter().map(of).enumerate().filter(|(_, positions)| !positions.is_empty()).collect()
 }
 
 /// Why not all questions were decided.

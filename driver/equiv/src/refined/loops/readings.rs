@@ -7,7 +7,7 @@ use super::super::region::Reading;
 use super::recomputed::is_settled;
 use rewright_llvm::body::{Instruction, Operand, Shape, Template};
 use rewright_llvm::types::Type;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Instructions that compute an address, at most.
 const LONGEST: usize = 12;
@@ -24,8 +24,8 @@ pub(super) struct Wanted<'f> {
     pub(super) is_alone: &'f dyn Fn(usize, &str) -> bool,
     /// May values of a type be read again?
     pub(super) may_be_read: &'f dyn Fn(&Type) -> bool,
-    /// May an instruction change any memory that others know?
-    pub(super) changes: &'f dyn Fn(&Instruction) -> bool,
+    /// Positions of calls that may write to memory, by block.
+    pub(super) writers: &'f BTreeMap<usize, Vec<usize>>,
 }
 
 /// Looks for where values may be in memory at the beginning of a block.
@@ -117,20 +117,23 @@ impl<'a> Finder<'_, 'a> {
 
     /// May what is accessed in a block be changed by a call before this block begins? Not known of what the function allocates.
     fn is_lost(&self, at: usize, access: &Instruction) -> bool {
-        let flow = self.flow;
+        let (flow, writers) = (self.flow, self.wanted.writers);
+        if writers.is_empty() {
+            return false;
+        }
         let is_own = |name: &&str| flow.definition(name).is_some_and(|(_, i)| matches!(i.shape, Shape::Alloca(_)));
         let roots = self.made(access, &BTreeSet::new()).map(|(_, roots)| roots).unwrap_or_default();
         if !roots.is_empty() && roots.iter().all(is_own) {
             return false;
         }
-        let changes = |i: &Instruction| (self.wanted.changes)(i);
-        let behind = flow.body.blocks[at].instructions.iter().skip_while(|i| !std::ptr::eq(*i, access));
-        if at != self.block && behind.skip(1).any(changes) {
+        let position = flow.body.blocks[at].instructions.iter().position(|i| std::ptr::eq(i, access));
+        let is_behind = |writer: &usize| position.is_some_and(|position| *writer > position);
+        if at != self.block && writers.get(&at).is_some_and(|all| all.iter().any(is_behind)) {
             return true;
         }
-        let before = reached(flow.predecessors(self.block), at, |at| flow.predecessors(at).collect());
-        let between = reached(flow.successors(at), at, |at| flow.successors(at).collect());
-        between.intersection(&before).any(|at| flow.body.blocks[*at].instructions.iter().any(changes))
+        let before = reached(flow, flow.predecessors(self.block), at, |at| flow.predecessors(at).collect());
+        let behind = reached(flow, flow.successors(at), at, |at| flow.successors(at).collect());
+        writers.keys().any(|at| before[*at] && behind[*at])
     }
 
     /// What computes the address of a load from what is there, in order, and from what else.
@@ -152,11 +155,16 @@ impl<'a> Finder<'_, 'a> {
     }
 }
 
-/// Blocks that are reached from some, without `end`.
-fn reached(from: impl Iterator<Item = usize>, end: usize, next: impl Fn(usize) -> Vec<usize>) -> BTreeSet<usize> {
-    let (mut todo, mut seen) = (from.collect::<Vec<_>>(), BTreeSet::new());
+/// By block, whether it is reached from some without passing `end`.
+fn reached(
+    flow: &Flow<'_>,
+    from: impl Iterator<Item = usize>,
+    end: usize,
+    next: impl Fn(usize) -> Vec<usize>,
+) -> Vec<bool> {
+    let (mut todo, mut seen) = (from.collect::<Vec<_>>(), vec![false; flow.body.blocks.len()]);
     while let Some(at) = todo.pop() {
-        if at != end && seen.insert(at) {
+        if at != end && !std::mem::replace(&mut seen[at], true) {
             todo.extend(next(at));
         }
     }

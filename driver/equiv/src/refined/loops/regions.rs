@@ -49,7 +49,7 @@ pub(super) fn cuts(flow: &Flow<'_>, at: CutAt, is_kept: impl Fn(&Instruction) ->
         };
         let decided = decided(flow, block);
         let is_made_again = |i: &Instruction| is_computed(i) && (is_settled(i) || !is_kept(i));
-        let wanted = &Wanted { is_alone: &|_, _| false, may_be_read: &|_| true, changes: &|_| false };
+        let wanted = &Wanted { is_alone: &|_, _| false, may_be_read: &|_| true, writers: &BTreeMap::new() };
         let state = state(&Finder { flow, block, wanted }, &live[block], decided, is_made_again);
         Cut { block, header: one.header, blocks: one.blocks, state }
     };
