@@ -49,7 +49,7 @@ fn rows(files: &Files) -> impl Iterator<Item = &Row> {
     files.iter().flat_map(|(_, rows)| rows)
 }
 
-/// What each version executes, where all are run to the end.
+/// Executed instructions by version, where every version ran to the end.
 fn executed(row: &Row) -> Option<[u64; 4]> {
     let [original, theirs, ours, both] = row.made.each_ref().map(|made| made.executed.as_ref().ok().copied());
     Some([original?, theirs?, ours?, both?])
@@ -77,7 +77,7 @@ fn bytes(row: &Row) -> Option<[u64; 4]> {
     Some([original?, theirs?, ours?, both?])
 }
 
-/// What was not done with a function, and why.
+/// Why a function was not run, or not compiled.
 fn problem(row: &Row) -> Option<String> {
     let not_run = row.made.iter().find_map(|made| made.executed.as_ref().err());
     let not_run = not_run.map(|why| format!("not run: {why}"));
@@ -96,7 +96,11 @@ fn as_text(files: &Files) -> String {
                 let _ = write!(text, "{:>12}", made.executed.as_ref().map_or("-".into(), u64::to_string));
             }
             if let Some(of) = executed(row) {
-                let _ = write!(text, "{:>11.4}", of[Version::Ours as usize] as f64 / of[1].max(1) as f64);
+                let _ = write!(
+                    text,
+                    "{:>11.4}",
+                    of[Version::Ours as usize] as f64 / of[Version::Cranelift as usize].max(1) as f64
+                );
             }
             if let Some(difference) = &row.difference {
                 let _ = write!(text, "  DIFFERENT: {difference}");

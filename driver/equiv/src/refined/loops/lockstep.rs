@@ -1,10 +1,11 @@
 //! Two versions that go hand in hand: blocks and instructions are paired, and both are cut at many places, so that each step
 //! of the induction is about a few instructions.
 //!
-//! Blocks are paired by what they access and call and along equal branches ([`blocks`]), and their instructions by order and
-//! opcode. Paired blocks are cut behind paired instructions wherever all values that are needed are paired. That a pair is one is a guess: it says
-//! where to cut and what may be equal there, and the induction proves it. Values at a cut are what they are, as far as
-//! they are not soon computed anew. What one version alone needs there is computed anew, or read again ([`super::readings`]).
+//! Blocks are paired by what they access and call and along equal branches ([`blocks`]), and their instructions by order
+//! and opcode. Paired blocks are cut behind paired instructions wherever all values that are needed are paired. That a pair
+//! is one is a guess: it says where to cut and what may be equal there, and the induction proves it. Values at a cut are
+//! what they are, as far as they are not soon computed anew. What one version alone needs there is computed anew, or read
+//! again ([`super::readings`]).
 
 mod blocks;
 mod hoisted;

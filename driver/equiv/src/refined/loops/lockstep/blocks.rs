@@ -3,6 +3,7 @@
 use super::super::super::flow::Flow;
 use super::{is_noticed, kind};
 use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A body without phis that pass on one value, in which blocks that are always executed one after the other are one.
@@ -85,8 +86,8 @@ pub(super) fn paired_blocks(flows: &[Flow<'_>; 2]) -> Vec<(usize, usize)> {
     pairs.pair_unique();
     pairs.follow(BlockPairs::alike);
     pairs.follow(BlockPairs::possible);
-    let position = |at: usize| flows[0].order().iter().position(|other| *other == at);
-    pairs.found.sort_by_key(|(old, _)| position(*old));
+    let positions: FxHashMap<usize, usize> = flows[0].order().iter().copied().zip(0..).collect();
+    pairs.found.sort_by_key(|(old, _)| positions.get(old));
     pairs.found
 }
 
@@ -158,16 +159,16 @@ impl BlockPairs<'_, '_> {
             let [(old, passed_old), (new, passed_new)] =
                 [(0, old), (1, new)].map(|(n, at)| behind_empty(&self.flows[n], at));
             // What one version alone does on its way to a merge has a block that is empty, or is not there, in the other.
-            let ways = match self.alike(old, new) {
-                true => [Way::Apart, Way::Apart],
-                false => [(0, old), (1, new)].map(|(n, at)| way_to_merge(&self.flows[n], at)),
+            let merges = match self.alike(old, new) {
+                true => [ToMerge::Apart, ToMerge::Apart],
+                false => [(0, old), (1, new)].map(|(n, at)| to_merge(&self.flows[n], at)),
             };
-            match ways {
-                [Way::At, Way::Before(next)] => {
+            match merges {
+                [ToMerge::At, ToMerge::Before(next)] => {
                     passed_old.map(|passed| self.pair(passed, new));
                     todo.push((old, next));
                 }
-                [Way::Before(next), Way::At] => {
+                [ToMerge::Before(next), ToMerge::At] => {
                     passed_new.map(|passed| self.pair(old, passed));
                     todo.push((next, new));
                 }
@@ -260,8 +261,8 @@ fn behind_empty(flow: &Flow<'_>, start: usize) -> (usize, Option<usize>) {
     (start, None)
 }
 
-/// How a block is to a merge of paths.
-enum Way {
+/// Where a block stands to a merge of paths.
+enum ToMerge {
     /// It is one.
     At,
     /// It leads to this one only.
@@ -269,11 +270,11 @@ enum Way {
     Apart,
 }
 
-fn way_to_merge(flow: &Flow<'_>, at: usize) -> Way {
+fn to_merge(flow: &Flow<'_>, at: usize) -> ToMerge {
     let is_merge = |at: usize| flow.predecessors(at).nth(1).is_some();
     match targets(flow, at).as_slice() {
-        _ if is_merge(at) => Way::At,
-        [next] if is_merge(*next) => Way::Before(*next),
-        _ => Way::Apart,
+        _ if is_merge(at) => ToMerge::At,
+        [next] if is_merge(*next) => ToMerge::Before(*next),
+        _ => ToMerge::Apart,
     }
 }
