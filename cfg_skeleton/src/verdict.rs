@@ -40,6 +40,8 @@ pub enum Tier {
     Cells,
     /// An SMT solver has decided it.
     Solver,
+    /// What rules make of the first version does what the second one does, as a solver has decided.
+    Rules,
     /// Both have been run.
     Runs,
 }
@@ -226,6 +228,7 @@ impl Verdict {
             Some(Tier::Order) => " (the same accesses, and those of one cell in the same order)",
             Some(Tier::Cells) => " (the same value in each cell)",
             Some(Tier::Solver) => " (by a solver)",
+            Some(Tier::Rules) => " (by rules and a solver)",
             Some(Tier::Runs) | None => "",
         }
     }

@@ -84,6 +84,11 @@ impl Rules {
         sound_as(&roots, load)?.map(|packs| self.linked(packs.program, &roots)).transpose()
     }
 
+    /// Does the command line name any?
+    pub(super) fn are_named(&self) -> bool {
+        !self.rules.is_empty()
+    }
+
     /// See [`say_without_std`].
     pub(super) fn say_without_std(&self) {
         say_without_std(&self.rules);

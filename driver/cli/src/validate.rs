@@ -2,6 +2,7 @@
 //! before and after a command, before and after rules.
 
 mod blocks;
+mod by_rules;
 mod certify;
 pub(crate) mod compare;
 mod files;
@@ -17,6 +18,7 @@ use super::language::Language;
 use super::shard::Sharding;
 use super::{Finding, Format, former, out, packs, sources};
 use anyhow::{Context, Result, bail};
+use by_rules::ByRules;
 use clap::ValueEnum;
 use compare::Comparer;
 use files::Pair;
@@ -403,7 +405,10 @@ fn comparer<'p>(
         words: args.input.as_deref().filter(|_| !has_llvm).map(input).transpose()?,
     };
     let values = Some(values(args).into());
-    Ok(Some(Comparer { rules, program, options, config, nests, values }))
+    // What rules have made, they would prove of themselves.
+    let helps = !by_rules && args.input.is_none() && (args.method.is_empty() || args.rules.are_named());
+    let by_rules = helps.then(|| ByRules::new(args.rules.clone()));
+    Ok(Some(Comparer { rules, program, options, config, nests, values, by_rules }))
 }
 
 /// An input in a file.

@@ -1,5 +1,6 @@
 //! Two versions of one file, by its language.
 
+use super::by_rules::ByRules;
 use super::text::{Text, mistakes, not_text};
 use super::values::Values;
 use super::{blocks, ir};
@@ -29,6 +30,8 @@ pub(crate) struct Comparer {
     pub(crate) nests: rewright_mlir::Options,
     /// Says which values of MLIR are equal.
     pub(crate) values: Option<RefCell<Values>>,
+    /// Rewrites first versions of which nothing is known.
+    pub(super) by_rules: Option<ByRules>,
 }
 
 impl Comparer {
@@ -41,6 +44,7 @@ impl Comparer {
             options: Options::default(),
             nests: rewright_mlir::Options::default(),
             values: None,
+            by_rules: None,
         }
     }
 
@@ -50,10 +54,28 @@ impl Comparer {
     /// Mistakes in one of them; a function that neither has ([`ValidateError::Function`]); a tool that is not there
     /// ([`ValidateError::Tool`]).
     pub(crate) fn compare(&self, language: Language, before: &Text, after: &Text) -> Result<ValidationReport> {
+        let mut report = self.compare_as(language, before, after, &self.config)?;
+        if let (Some(rules), false) = (&self.by_rules, language == Language::Mlir) {
+            rules.decide(self, language, [before, after], &mut report);
+        }
+        Ok(report)
+    }
+
+    /// The same without rules, as another configuration says.
+    ///
+    /// # Errors
+    /// As [`Self::compare`].
+    pub(super) fn compare_as(
+        &self,
+        language: Language,
+        before: &Text,
+        after: &Text,
+        config: &Config,
+    ) -> Result<ValidationReport> {
         match language {
-            Language::Llvm => self.llvm(before, after),
+            Language::Llvm => self.llvm(before, after, config),
             Language::Mlir => self.mlir(before, after),
-            Language::Clif | Language::Own => ir::compare(language, self.program()?, [before, after], &self.config),
+            Language::Clif | Language::Own => ir::compare(language, self.program()?, [before, after], config),
         }
     }
 
@@ -87,11 +109,11 @@ impl Comparer {
         self.program.clone().context("packs are loaded for this")
     }
 
-    fn llvm(&self, before: &Text, after: &Text) -> Result<ValidationReport> {
+    fn llvm(&self, before: &Text, after: &Text, config: &Config) -> Result<ValidationReport> {
         let first = llvm(before)?;
         let second = String::from_utf8(after.bytes.clone()).map_err(|error| not_text(after, &error))?;
         let optimiser: Option<&LlvmOptimiser> = self.rules.as_ref().map(|rules| &rules.optimiser);
-        rewright_equiv::validate(optimiser, &first, &second, &self.config).map_err(|error| match error {
+        rewright_equiv::validate(optimiser, &first, &second, config).map_err(|error| match error {
             ValidateError::Read(error) => mistakes(&after.name, error.into()),
             error => error.into(),
         })

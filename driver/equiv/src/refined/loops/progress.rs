@@ -3,7 +3,8 @@
 //!
 //! Both versions run for ever together. In the end, a run that never ends stays within one loop, whose cut it passes again
 //! and again, each time at a pair of cuts. So the second version keeps its promises if, for each pair of cuts of which the
-//! second is in a loop that promises to progress, the first is in such a loop, too.
+//! second is in a loop that promises to progress, the first is in such a loop, too. A cycle that can be entered at several
+//! places is no loop, and what its branches say promises nothing.
 
 use super::super::super::metadata::MUST_PROGRESS;
 use super::super::Pair;
@@ -32,18 +33,21 @@ pub(super) fn compare(pair: &Pair<'_>) -> Result<Progress, NotModelled> {
     let [old, new] = [0, 1].map(|n| promises(pair, n));
     let is_progress = |promise: &String| promise.contains(MUST_PROGRESS);
     let attributes = &pair.versions[0].definition.attributes;
-    let has_progress = |latches: &Vec<Vec<String>>| latches.iter().all(|latch| latch.iter().any(is_progress));
-    let all =
-        has(attributes, "mustprogress") || has(attributes, "willreturn") || old.iter().all(|(_, of)| has_progress(of));
-    let promised = |(_, of): &(usize, Vec<Vec<String>>)| of.iter().flatten().cloned().collect::<Vec<_>>();
+    let has_progress =
+        |cycle: &Cycle| cycle.is_loop && cycle.latches.iter().all(|promises| promises.iter().any(is_progress));
+    let all = has(attributes, "mustprogress") || has(attributes, "willreturn") || old.iter().all(has_progress);
+    let promised = |cycle: &Cycle| match cycle.is_loop {
+        true => cycle.latches.iter().flatten().cloned().collect::<Vec<_>>(),
+        false => vec![],
+    };
     let reason = |promise: &String| format!("loops of the second version promise {promise}");
     let more: Vec<String> = new.iter().flat_map(promised).collect();
     if let Some(promise) = more.iter().find(|promise| !is_progress(promise)) {
         return Err(reason(promise).into());
     }
     let Some(promise) = more.first().filter(|_| !all) else { return Ok(Progress::Kept) };
-    let first = old.iter().map(|(header, of)| (*header, has_progress(of))).collect();
-    let second = new.iter().map(|(header, of)| (*header, of.iter().flatten().next().is_some())).collect();
+    let first = old.iter().map(|cycle| (cycle.header, has_progress(cycle))).collect();
+    let second = new.iter().map(|cycle| (cycle.header, !promised(cycle).is_empty())).collect();
     Ok(Progress::ByPairs(ByPairs { loops: [first, second], reason: reason(promise) }))
 }
 
@@ -59,13 +63,27 @@ impl ByPairs {
     }
 }
 
-/// What the branches promise that lead back, by the header of a loop.
-fn promises(pair: &Pair<'_>, n: usize) -> Vec<(usize, Vec<Vec<String>>)> {
+/// Where control goes back to a block.
+struct Cycle {
+    /// The block.
+    header: usize,
+    /// What each branch promises that leads back to it.
+    latches: Vec<Vec<String>>,
+    /// It can be entered there only.
+    is_loop: bool,
+}
+
+/// What the branches of one version promise that lead back.
+fn promises(pair: &Pair<'_>, n: usize) -> Vec<Cycle> {
     let flow = Flow::new(&pair.bodies[n]);
     let of = |at: usize| {
         let metadata = flow.body.blocks[at].instructions.last().map_or(&[][..], |i| &i.metadata);
         let loops = metadata.iter().filter(|(kind, _)| kind == "!llvm.loop");
         loops.flat_map(|(_, node)| pair.versions[n].module.nodes.loop_promises(node)).collect()
     };
-    flow.latches().into_iter().map(|(header, latches)| (header, latches.into_iter().map(of).collect())).collect()
+    let cycle = |(header, latches): (usize, Vec<usize>)| {
+        let is_loop = latches.iter().all(|latch| flow.dominates(header, *latch));
+        Cycle { header, latches: latches.into_iter().map(of).collect(), is_loop }
+    };
+    flow.latches().into_iter().map(cycle).collect()
 }

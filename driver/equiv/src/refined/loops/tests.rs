@@ -259,6 +259,35 @@ fn promises_of_loops_are_those_of_the_loops_that_they_meet() {
     }
 }
 
+/// A cycle that can be entered at two places is no loop, so what its branches say is no promise: neither of a loop on the way
+/// to it nor of a loop that the second version makes of it.
+#[test]
+fn cycles_with_several_entries_promise_nothing() {
+    let module = |x: &str, [on_loop, on_cycle]: [bool; 2]| {
+        let said = |promises| if promises { "!0" } else { "!1" };
+        let (of_loop, of_cycle) = (said(on_loop), said(on_cycle));
+        format!(
+            "define i32 @f(i1 noundef %c, i32 noundef %x, i32 noundef %n) {{\ne:\nbr label %l\nl:\n\
+             %i = phi i32 [ 0, %e ], [ %j, %l ]\n{x}\n%k = icmp eq i32 %j, %n\nbr i1 %k, label %m, label %l, !llvm.loop {of_loop}\n\
+             m:\nbr i1 %c, label %a, label %b\na:\n%s = call i32 @i(i32 3)\n%u = icmp eq i32 %s, 0\n\
+             br i1 %u, label %b, label %o, !llvm.loop {of_cycle}\nb:\n%t = call i32 @i(i32 4)\n%v = icmp eq i32 %t, 0\n\
+             br i1 %v, label %a, label %o, !llvm.loop {of_cycle}\no:\nret i32 0\n}}\ndeclare i32 @i(i32)\n\
+             !0 = distinct !{{!0, !2}}\n!1 = distinct !{{!1}}\n!2 = !{{!\"llvm.loop.mustprogress\"}}\n",
+        )
+    };
+    for (old, new, holds) in [
+        ([false, true], [false, false], true),
+        ([true, false], [true, false], true),
+        ([false, true], [true, true], false),
+        ([false, true], [false, true], true),
+        ([true, true], [true, true], true),
+    ] {
+        let before = module("%j = add i32 %i, %x", old);
+        let after = module("%w = add i32 %x, %i\n%j = add i32 %w, 0", new);
+        assert_eq!(of_definitions(&before, &after).proved, holds, "loop and cycle: {old:?}, {new:?}");
+    }
+}
+
 /// A loop that does four iterations at once, and another one for the rest: what is done for `%i` four times and, behind
 /// that, what is computed of what came out.
 fn by_four(state: &str, body: &str, between: &str) -> String {

@@ -1,0 +1,233 @@
+//! Where nothing else decides: the first version, rewritten by rules into a form like the second one.
+//!
+//! The e-graph of a function of the first file holds all forms of it that rules find. One is chosen that is written with
+//! the operations of the second version ([`Likeness`]), and compared with that as any first version is. A proof rests on
+//! the rules, which is said. Rules that let effects go, or whose sides are only close, take no part.
+
+use super::compare::Comparer;
+use super::text::Text;
+use crate::language::Language;
+use crate::packs::Rules;
+use anyhow::Result;
+use rewright_cfg_skeleton::ir::{Function, InstKind, Value, definitions};
+use rewright_cfg_skeleton::select::{self, COST_SCALE, CostModel, Execution, Prices};
+use rewright_cfg_skeleton::verdict::{Counts, Evidence, Kind, Tier, Verdict};
+use rewright_clif::front::ClifInput;
+use rewright_dsl::diagnostic::count;
+use rewright_dsl::program::Program;
+use rewright_equiv::verdict::ValidationReport;
+use rewright_equiv::{Config, Method};
+use rewright_llvm::front::LlvmInput;
+use rewright_native::module::ModuleOptimiser;
+use rewright_pipeline::front::FrontEnd;
+use rewright_pipeline::optimiser::{Fate, Options};
+use rewright_typeprop::{OpId, RuleId, Universe};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Rules that are named in an assumption; of more, only the number is told.
+const NAMED: usize = 8;
+
+/// The packs, read when a function is open for the first time.
+pub(super) struct ByRules {
+    packs: Rules,
+    program: OnceCell<Result<Program, String>>,
+}
+
+impl ByRules {
+    /// With these packs.
+    pub(super) fn new(packs: Rules) -> Self {
+        ByRules { packs, program: OnceCell::new() }
+    }
+
+    /// Rules whose two sides are equal.
+    fn program(&self) -> Result<Program, String> {
+        let load = || {
+            let program = self.packs.load().map_err(|error| format!("{error:#}"))?;
+            Ok(of_equations(program.ok_or("the packs have mistakes")?))
+        };
+        self.program.get_or_init(load).clone()
+    }
+
+    /// Proves what it can of the functions that are neither proved nor refuted.
+    pub(super) fn decide(
+        &self,
+        comparer: &Comparer,
+        language: Language,
+        versions: [&Text; 2],
+        report: &mut ValidationReport,
+    ) {
+        let is_open = |verdict: &Verdict| matches!(verdict.verdict, Kind::Unknown | Kind::Tested) && verdict.only.is_none();
+        let open: Vec<usize> = (0..report.functions.len()).filter(|n| is_open(&report.functions[*n])).collect();
+        if open.is_empty() {
+            return;
+        }
+        let found = self.program().and_then(|program| match language {
+            Language::Llvm => shown::<LlvmInput>(comparer, language, program, versions, &open, report),
+            Language::Own => shown::<ModuleOptimiser>(comparer, language, program, versions, &open, report),
+            Language::Clif => shown::<ClifInput>(comparer, language, program, versions, &open, report),
+            Language::Mlir => Err("no rules are about MLIR".into()),
+        });
+        for (place, n) in open.iter().enumerate() {
+            let found = found.as_ref().map_or_else(|reason| Err(reason.clone()), |found| found[place].clone());
+            match found {
+                Ok(proved) => report.functions[*n] = proved,
+                Err(reason) => report.functions[*n].reasons.push(format!("rules: {reason}")),
+            }
+        }
+        report.counts = Counts::of(&report.functions);
+    }
+}
+
+/// Without rules of which the right side may do less, or is only close to the left one.
+fn of_equations(mut program: Program) -> Program {
+    let Program { rules, rulesets, .. } = &mut program;
+    for ruleset in rulesets.values_mut() {
+        ruleset.retain(|rule| {
+            let rule = &rules[rule.0 as usize];
+            rule.relaxation.is_none() && rule.approximate.is_none()
+        });
+    }
+    program
+}
+
+/// Verdicts on these functions, or why rules do not help.
+fn shown<F: FrontEnd>(
+    comparer: &Comparer,
+    language: Language,
+    program: Program,
+    versions: [&Text; 2],
+    open: &[usize],
+    report: &ValidationReport,
+) -> Result<Vec<Result<Verdict, String>>, String> {
+    let read = |text: &Text| {
+        F::read(program.clone(), text.bytes.clone()).map_err(|_| format!("packs cannot be applied to {}", text.name))
+    };
+    let [first, second] = [read(versions[0])?, read(versions[1])?];
+    if let Some(reason) = first.out_of_scope().or(second.out_of_scope()) {
+        return Err(reason.into());
+    }
+    let one = |n: &usize| {
+        let verdict = &report.functions[*n];
+        let Rewritten { text, rules } = rewritten(&first, &second, &verdict.function)?;
+        let text = Text { name: format!("what rules make of {}", versions[0].name), bytes: text.into_bytes() };
+        let config = Config {
+            methods: vec![Method::Refined],
+            function: Some(verdict.function.clone()),
+            part: None,
+            ..comparer.config.clone()
+        };
+        let found = comparer.compare_as(language, &text, versions[1], &config);
+        let found = found.map_err(|error| format!("{error:#}"))?;
+        match found.functions.into_iter().find(|other| other.function == verdict.function) {
+            Some(proof) if proof.verdict == Kind::Proved => {
+                let rests_on = holds(&program, &rules);
+                let evidence = Evidence {
+                    proved: Some(Tier::Rules),
+                    precondition: proof.precondition,
+                    exact: proof.exact,
+                    assumptions: [proof.assumptions, vec![rests_on]].concat(),
+                    runs: verdict.runs,
+                    ..Evidence::default()
+                };
+                Ok(Verdict::new(&verdict.function, evidence))
+            }
+            // Where it is unchanged, both are one text.
+            None if found.unchanged > 0 => {
+                let evidence = Evidence {
+                    proved: Some(Tier::Rules),
+                    assumptions: vec![holds(&program, &rules)],
+                    runs: verdict.runs,
+                    ..Evidence::default()
+                };
+                Ok(Verdict::new(&verdict.function, evidence))
+            }
+            _ => Err("what they make of the first version is not proved either".into()),
+        }
+    };
+    Ok(open.iter().map(one).collect())
+}
+
+/// What a proof by these rules rests on.
+fn holds(program: &Program, rules: &[RuleId]) -> String {
+    let families: BTreeSet<&str> = rules.iter().map(|rule| program.rule(*rule).name.as_str()).collect();
+    let named = if families.len() <= NAMED {
+        families.into_iter().collect::<Vec<_>>().join(", ")
+    } else {
+        count(families.len(), "rule")
+    };
+    format!("what packs say holds ({named}), which `rewright verify` checks")
+}
+
+/// A file in which rules have rewritten one function.
+struct Rewritten {
+    text: String,
+    rules: Vec<RuleId>,
+}
+
+/// The first file with a form of a function that is like the second one's, or why there is none.
+fn rewritten<F: FrontEnd>(first: &F, second: &F, name: &str) -> Result<Rewritten, String> {
+    let place = |file: &F| file.functions().iter().position(|f| f.name == name);
+    let (Some(i), Some(j)) = (place(first), place(second)) else { return Err("no such function".into()) };
+    let like = second.import(&|index| index == j);
+    let Some(function) = like.functions.first() else { return Err("the second version is not understood".into()) };
+    let likeness = Likeness::to(function, &like.universe);
+    let usual = Options::default();
+    let select = select::Options { method: select::Method::Greedy, cost: likeness.model(), ..usual.select };
+    let optimised = first.optimise(&Options { select, log: true, ..usual }, &|index| index == i);
+    let outcome = optimised.statistics().functions.get(i).and_then(Option::as_ref);
+    match outcome.map(|outcome| (&outcome.fate, &outcome.outcome)) {
+        Some((Fate::Optimised, Some(outcome))) if outcome.relaxed.is_empty() => {
+            Ok(Rewritten { text: optimised.write(), rules: outcome.rules.clone() })
+        }
+        Some((Fate::PassedThrough(reason) | Fate::Failed(reason), _)) => Err(format!("the first version: {reason}")),
+        _ => Err("they find no form of the first version that is more like the second one".into()),
+    }
+}
+
+/// Prices at which a program is chosen that is like another one: what that has is cheap, also on other constants.
+#[derive(Debug)]
+struct Likeness {
+    /// By operation and types: constants among its operands, for each time that it is there.
+    operations: BTreeMap<(OpId, Vec<String>), BTreeSet<Vec<Option<i64>>>>,
+}
+
+impl Likeness {
+    /// To a function.
+    fn to(function: &Function, universe: &Universe) -> Self {
+        let defined = definitions(function);
+        let constant = |value: &Value| {
+            match function.inst(defined[value.index()]?.inst()?).kind {
+                InstKind::Const(n) => Some(n),
+                _ => None,
+            }
+        };
+        let mut operations: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        for inst in function.layout.iter().flat_map(|block| &function.block(*block).insts) {
+            let inst = function.inst(*inst);
+            if let InstKind::Op { op, targs, .. } = &inst.kind {
+                let types = targs.iter().map(|ty| universe.types.display(*ty)).collect();
+                operations.entry((*op, types)).or_default().insert(inst.args.iter().map(constant).collect());
+            }
+        }
+        Likeness { operations }
+    }
+
+    /// Constants cost nothing: which ones are there follows from the operations.
+    fn model(self) -> CostModel {
+        CostModel { constant: 0, prices: vec![Arc::new(self)], ..CostModel::default() }
+    }
+}
+
+impl Prices for Likeness {
+    fn price(&self, execution: &Execution<'_>) -> Option<u64> {
+        let types = execution.types.iter().map(|ty| execution.universe.types.display(*ty)).collect();
+        Some(match self.operations.get(&(execution.op, types)) {
+            // A state is no operand of an instruction.
+            Some(known) if known.iter().any(|constants| execution.operands.starts_with(constants)) => COST_SCALE,
+            Some(_) => 4 * COST_SCALE,
+            None => 64 * COST_SCALE,
+        })
+    }
+}
