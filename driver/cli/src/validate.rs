@@ -31,6 +31,7 @@ use rewright_dsl::diagnostic::count;
 use rewright_equiv::nests::Checker;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError};
+use rewright_llvm::declared_calls::of_packs;
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
@@ -369,15 +370,22 @@ fn comparer<'p>(
     };
     let by_rules = matches!(second, Second::Rules);
     let llvm_rules = has_llvm && (by_rules || methods.iter().any(|method| method.needs_packs()));
+    // What rules have made, they would prove of themselves.
+    let helps = !by_rules && args.input.is_none() && (args.method.is_empty() || args.rules.are_named());
     let (mut rules, mut program, mut options) = (None, None, Options::default());
+    let (mut equations, mut vouched) = (None, BTreeSet::new());
     if by_rules {
         args.rules.say_without_std();
     }
-    if llvm_rules || has_ir || has_blocks {
+    if llvm_rules || has_ir || has_blocks || (has_llvm && helps) {
         let written = if has_blocks { Language::Mlir } else { Language::Own };
         let Some(loaded) = args.rules.needed_by(written)?.load()? else { return Ok(None) };
         let costs = super::project::costs(None)?;
         let profile = args.profile.as_deref();
+        if helps && !has_blocks {
+            vouched = of_packs(&loaded.universe);
+            equations = Some(ByRules::new(loaded.clone()));
+        }
         if has_ir || has_blocks {
             options.select.cost = costs::model(&costs, profile, &loaded.universe)?;
             program = Some(loaded.clone());
@@ -398,17 +406,14 @@ fn comparer<'p>(
         solver: solver(args),
         solver_steps: args.solver_steps,
         whole_modules: !by_rules,
-        vouched: BTreeSet::new(),
+        vouched,
         function,
         part: None,
         input: args.input.as_deref().filter(|_| has_llvm).map(input).transpose()?,
         words: args.input.as_deref().filter(|_| !has_llvm).map(input).transpose()?,
     };
     let values = Some(values(args).into());
-    // What rules have made, they would prove of themselves.
-    let helps = !by_rules && args.input.is_none() && (args.method.is_empty() || args.rules.are_named());
-    let by_rules = helps.then(|| ByRules::new(args.rules.clone()));
-    Ok(Some(Comparer { rules, program, options, config, nests, values, by_rules }))
+    Ok(Some(Comparer { rules, program, options, config, nests, values, by_rules: equations }))
 }
 
 /// An input in a file.

@@ -19,7 +19,9 @@ mod allocations;
 mod dead_calls;
 mod facts;
 mod flow;
+mod inlined;
 mod inputs;
+mod instructions;
 mod lanes;
 mod loops;
 mod meaning;
@@ -40,6 +42,7 @@ use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
 use dead_calls::without_dead_calls;
+use inlined::inlined;
 use inputs::Inputs;
 use promoted::{Side, promoted};
 use refines::{placed, refines};
@@ -158,8 +161,11 @@ fn decide(files: &Files<'_>, solver: &mut Solver, budget: &mut Budget) -> io::Re
 fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     versions[0].module.layout.clone().map_err(NotModelled::from)?;
     let [old, new] = versions.map(|v| body::read(v.file(), v.definition).map_err(NotModelled::from));
-    let bodies = [old?, new?];
+    let mut bodies = [old?, new?];
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
+    if let Some(old) = inlined(versions, &bodies) {
+        bodies[0] = old;
+    }
     let unseen = allocations::without_unseen(versions, &bodies);
     let [old, new] = bodies;
     let old = promoted(versions[0], Side::First, unseen.unwrap_or(old));

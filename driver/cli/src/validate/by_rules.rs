@@ -7,8 +7,6 @@
 use super::compare::Comparer;
 use super::text::Text;
 use crate::language::Language;
-use crate::packs::Rules;
-use anyhow::Result;
 use rewright_cfg_skeleton::ir::{Function, InstKind, Value, definitions};
 use rewright_cfg_skeleton::select::{self, COST_SCALE, CostModel, Execution, Prices};
 use rewright_cfg_skeleton::verdict::{Counts, Evidence, Kind, Tier, Verdict};
@@ -22,32 +20,28 @@ use rewright_native::module::ModuleOptimiser;
 use rewright_pipeline::front::FrontEnd;
 use rewright_pipeline::optimiser::{Fate, Options};
 use rewright_typeprop::{OpId, RuleId, Universe};
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Rules that are named in an assumption; of more, only the number is told.
 const NAMED: usize = 8;
 
-/// The packs, read when a function is open for the first time.
+/// Rules whose two sides are equal.
 pub(super) struct ByRules {
-    packs: Rules,
-    program: OnceCell<Result<Program, String>>,
+    program: Program,
 }
 
 impl ByRules {
-    /// With these packs.
-    pub(super) fn new(packs: Rules) -> Self {
-        ByRules { packs, program: OnceCell::new() }
-    }
-
-    /// Rules whose two sides are equal.
-    fn program(&self) -> Result<Program, String> {
-        let load = || {
-            let program = self.packs.load().map_err(|error| format!("{error:#}"))?;
-            Ok(of_equations(program.ok_or("the packs have mistakes")?))
-        };
-        self.program.get_or_init(load).clone()
+    /// The rules of packs, without those of which the right side may do less, or is only close to the left one.
+    pub(super) fn new(mut program: Program) -> Self {
+        let Program { rules, rulesets, .. } = &mut program;
+        for ruleset in rulesets.values_mut() {
+            ruleset.retain(|rule| {
+                let rule = &rules[rule.0 as usize];
+                rule.relaxation.is_none() && rule.approximate.is_none()
+            });
+        }
+        ByRules { program }
     }
 
     /// Proves what it can of the functions that are neither proved nor refuted.
@@ -58,17 +52,18 @@ impl ByRules {
         versions: [&Text; 2],
         report: &mut ValidationReport,
     ) {
-        let is_open = |verdict: &Verdict| matches!(verdict.verdict, Kind::Unknown | Kind::Tested) && verdict.only.is_none();
+        let is_open =
+            |verdict: &Verdict| matches!(verdict.verdict, Kind::Unknown | Kind::Tested) && verdict.only.is_none();
         let open: Vec<usize> = (0..report.functions.len()).filter(|n| is_open(&report.functions[*n])).collect();
         if open.is_empty() {
             return;
         }
-        let found = self.program().and_then(|program| match language {
-            Language::Llvm => shown::<LlvmInput>(comparer, language, program, versions, &open, report),
-            Language::Own => shown::<ModuleOptimiser>(comparer, language, program, versions, &open, report),
-            Language::Clif => shown::<ClifInput>(comparer, language, program, versions, &open, report),
+        let found = match language {
+            Language::Llvm => self.shown::<LlvmInput>(comparer, language, versions, &open, report),
+            Language::Own => self.shown::<ModuleOptimiser>(comparer, language, versions, &open, report),
+            Language::Clif => self.shown::<ClifInput>(comparer, language, versions, &open, report),
             Language::Mlir => Err("no rules are about MLIR".into()),
-        });
+        };
         for (place, n) in open.iter().enumerate() {
             let found = found.as_ref().map_or_else(|reason| Err(reason.clone()), |found| found[place].clone());
             match found {
@@ -78,86 +73,63 @@ impl ByRules {
         }
         report.counts = Counts::of(&report.functions);
     }
-}
 
-/// Without rules of which the right side may do less, or is only close to the left one.
-fn of_equations(mut program: Program) -> Program {
-    let Program { rules, rulesets, .. } = &mut program;
-    for ruleset in rulesets.values_mut() {
-        ruleset.retain(|rule| {
-            let rule = &rules[rule.0 as usize];
-            rule.relaxation.is_none() && rule.approximate.is_none()
-        });
-    }
-    program
-}
-
-/// Verdicts on these functions, or why rules do not help.
-fn shown<F: FrontEnd>(
-    comparer: &Comparer,
-    language: Language,
-    program: Program,
-    versions: [&Text; 2],
-    open: &[usize],
-    report: &ValidationReport,
-) -> Result<Vec<Result<Verdict, String>>, String> {
-    let read = |text: &Text| {
-        F::read(program.clone(), text.bytes.clone()).map_err(|_| format!("packs cannot be applied to {}", text.name))
-    };
-    let [first, second] = [read(versions[0])?, read(versions[1])?];
-    if let Some(reason) = first.out_of_scope().or(second.out_of_scope()) {
-        return Err(reason.into());
-    }
-    let one = |n: &usize| {
-        let verdict = &report.functions[*n];
-        let Rewritten { text, rules } = rewritten(&first, &second, &verdict.function)?;
-        let text = Text { name: format!("what rules make of {}", versions[0].name), bytes: text.into_bytes() };
-        let config = Config {
-            methods: vec![Method::Refined],
-            function: Some(verdict.function.clone()),
-            part: None,
-            ..comparer.config.clone()
+    /// Verdicts on these functions, or why rules do not help.
+    fn shown<F: FrontEnd>(
+        &self,
+        comparer: &Comparer,
+        language: Language,
+        versions: [&Text; 2],
+        open: &[usize],
+        report: &ValidationReport,
+    ) -> Result<Vec<Result<Verdict, String>>, String> {
+        let read = |text: &Text| {
+            F::read(self.program.clone(), text.bytes.clone())
+                .map_err(|_| format!("packs cannot be applied to {}", text.name))
         };
-        let found = comparer.compare_as(language, &text, versions[1], &config);
-        let found = found.map_err(|error| format!("{error:#}"))?;
-        match found.functions.into_iter().find(|other| other.function == verdict.function) {
-            Some(proof) if proof.verdict == Kind::Proved => {
-                let rests_on = holds(&program, &rules);
-                let evidence = Evidence {
-                    proved: Some(Tier::Rules),
-                    precondition: proof.precondition,
-                    exact: proof.exact,
-                    assumptions: [proof.assumptions, vec![rests_on]].concat(),
-                    runs: verdict.runs,
-                    ..Evidence::default()
-                };
-                Ok(Verdict::new(&verdict.function, evidence))
-            }
-            // Where it is unchanged, both are one text.
-            None if found.unchanged > 0 => {
-                let evidence = Evidence {
-                    proved: Some(Tier::Rules),
-                    assumptions: vec![holds(&program, &rules)],
-                    runs: verdict.runs,
-                    ..Evidence::default()
-                };
-                Ok(Verdict::new(&verdict.function, evidence))
-            }
-            _ => Err("what they make of the first version is not proved either".into()),
+        let [first, second] = [read(versions[0])?, read(versions[1])?];
+        if let Some(reason) = first.out_of_scope().or(second.out_of_scope()) {
+            return Err(reason.into());
         }
-    };
-    Ok(open.iter().map(one).collect())
-}
+        let one = |n: &usize| {
+            let verdict = &report.functions[*n];
+            let Rewritten { text, rules } = rewritten(&first, &second, &verdict.function)?;
+            let text = Text { name: format!("what rules make of {}", versions[0].name), bytes: text.into_bytes() };
+            let config = Config {
+                methods: vec![Method::Refined],
+                function: Some(verdict.function.clone()),
+                part: None,
+                ..comparer.config.clone()
+            };
+            let found = comparer.compare_as(language, &text, versions[1], &config);
+            let found = found.map_err(|error| format!("{error:#}"))?;
+            match found.functions.into_iter().find(|other| other.function == verdict.function) {
+                Some(proof) if !proof.is_proved() => {
+                    Err("what they make of the first version is not proved either".into())
+                }
+                // It is not among the pairs where both are one text.
+                proof => {
+                    let mut assumptions = proof.map_or_else(Vec::new, |proof| proof.assumptions);
+                    assumptions.push(self.holds(&rules));
+                    let proved = Some(Tier::Rules);
+                    let evidence = Evidence { proved, assumptions, runs: verdict.runs, ..Evidence::default() };
+                    Ok(Verdict::new(&verdict.function, evidence))
+                }
+            }
+        };
+        Ok(open.iter().map(one).collect())
+    }
 
-/// What a proof by these rules rests on.
-fn holds(program: &Program, rules: &[RuleId]) -> String {
-    let families: BTreeSet<&str> = rules.iter().map(|rule| program.rule(*rule).name.as_str()).collect();
-    let named = if families.len() <= NAMED {
-        families.into_iter().collect::<Vec<_>>().join(", ")
-    } else {
-        count(families.len(), "rule")
-    };
-    format!("what packs say holds ({named}), which `rewright verify` checks")
+    /// What a proof by these rules rests on.
+    fn holds(&self, rules: &[RuleId]) -> String {
+        let families: BTreeSet<&str> = rules.iter().map(|rule| self.program.rule(*rule).name.as_str()).collect();
+        let named = if families.len() <= NAMED {
+            families.into_iter().collect::<Vec<_>>().join(", ")
+        } else {
+            count(families.len(), "rule")
+        };
+        format!("what packs say holds ({named}), which `rewright verify` checks")
+    }
 }
 
 /// A file in which rules have rewritten one function.
@@ -197,11 +169,9 @@ impl Likeness {
     /// To a function.
     fn to(function: &Function, universe: &Universe) -> Self {
         let defined = definitions(function);
-        let constant = |value: &Value| {
-            match function.inst(defined[value.index()]?.inst()?).kind {
-                InstKind::Const(n) => Some(n),
-                _ => None,
-            }
+        let constant = |value: &Value| match function.inst(defined[value.index()]?.inst()?).kind {
+            InstKind::Const(n) => Some(n),
+            _ => None,
         };
         let mut operations: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         for inst in function.layout.iter().flat_map(|block| &function.block(*block).insts) {

@@ -6,6 +6,7 @@
 
 use super::super::annotations::has;
 use super::super::modules::Version;
+use super::instructions::calls;
 use rewright_cfg_skeleton::ir::OpaqueEffects;
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::captures::holes;
@@ -50,17 +51,6 @@ pub(super) fn without_dead_calls(versions: [Version<'_>; 2], bodies: [&Body; 2])
 
 fn instructions(body: &Body) -> impl Iterator<Item = &Instruction> {
     body.blocks.iter().flat_map(|block| &block.instructions)
-}
-
-/// How often a body calls each function.
-fn calls(body: &Body) -> FxHashMap<&str, usize> {
-    let mut found = FxHashMap::default();
-    for i in instructions(body) {
-        if let Shape::Call { callee: Some(callee), .. } = &i.shape {
-            *found.entry(callee.as_str()).or_default() += 1;
-        }
-    }
-    found
 }
 
 /// The function that is called, if all that a call does is to read memory.

@@ -10,8 +10,8 @@ mod slots;
 
 use super::super::modules::Version;
 use super::flow::Flow;
-use rewright_llvm::body::{Body, Instruction, Operand, Shape, Template};
-use rewright_llvm::types::Type;
+use super::instructions::{phi, taking};
+use rewright_llvm::body::{Body, Instruction, Operand, Shape};
 use rustc_hash::FxHashMap;
 use slots::{Effect, Slots, UNWRITTEN, is_promised};
 use std::collections::BTreeSet;
@@ -199,8 +199,9 @@ impl<'a> Values<'a> {
         let mut body = self.flow.body.clone();
         for (at, block) in body.blocks.iter_mut().enumerate() {
             let mut here: Vec<Instruction> = vec![];
-            for phi in self.phis.iter().filter(|phi| phi.block == at) {
-                here.push(joined(phi, &self.slots.parts[phi.part].ty));
+            for joined in self.phis.iter().filter(|joined| joined.block == at) {
+                let ty = self.slots.parts[joined.part].ty.clone();
+                here.push(phi(joined.name.clone(), ty, joined.values.clone()));
             }
             for (n, i) in block.instructions.iter().enumerate() {
                 let promised = i.result.as_deref().and_then(|name| self.promised.get(name));
@@ -219,35 +220,15 @@ impl<'a> Values<'a> {
     }
 }
 
-fn joined(phi: &Joined, ty: &Type) -> Instruction {
-    Instruction {
-        result: Some(phi.name.clone()),
-        ty: ty.clone(),
-        opcode: "phi".into(),
-        flags: vec![],
-        indices: vec![],
-        shape: Shape::Phi(phi.values.clone()),
-        template: taking(phi.values.iter().map(|(value, _)| value)),
-        bare: None,
-        metadata: vec![],
-    }
-}
-
 /// A value of which the metadata of a load promise something.
 fn said_of(load: &Instruction, value: &str) -> Instruction {
     let operand = Operand { ty: load.ty.clone(), text: value.to_string() };
     Instruction {
         opcode: "bitcast".into(),
         flags: vec![],
-        template: taking([&operand].into_iter()),
+        template: taking([&operand]),
         bare: None,
         shape: Shape::Plain(vec![operand]),
         ..load.clone()
     }
-}
-
-/// What an instruction takes, without a text.
-fn taking<'o>(operands: impl Iterator<Item = &'o Operand>) -> Template {
-    let locals = operands.filter(|operand| operand.is_local());
-    Template { pieces: vec![], holes: locals.map(|operand| operand.text.clone()).collect() }
 }

@@ -2,10 +2,10 @@
 
 use super::super::facts::Interval;
 use super::super::inputs::Leaf;
+use super::super::instructions::plain;
 use super::super::meaning::{Value, width};
 use super::super::region::State;
 use super::candidate::{Candidate, fold, folded, multiple, within};
-use super::scalarised;
 use super::{Induction, NotModelled};
 use rewright_llvm::body::Operand;
 use rewright_llvm::types::Type;
@@ -156,7 +156,7 @@ impl<'a> Beginning<'a> {
             for (at, n) in others.iter().enumerate() {
                 let text = if at + 1 == others.len() { base.text.clone() } else { format!("{}#to{at}", base.text) };
                 let operands = vec![whole, lane(*n)];
-                computed.push(scalarised::plain(&text, &base.ty, by, operands));
+                computed.push(plain(&text, &base.ty, by, operands));
                 whole = Operand { ty: base.ty.clone(), text };
             }
         }

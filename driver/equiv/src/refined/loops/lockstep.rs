@@ -11,10 +11,11 @@ mod blocks;
 mod hoisted;
 
 use super::super::flow::Flow;
+use super::super::instructions::jump;
 use super::super::symexec::is_arithmetic;
 use super::recomputed::{is_light, is_settled};
 use blocks::{paired_blocks, simplified};
-use rewright_llvm::body::{Block, Body, Instruction, Shape, Template};
+use rewright_llvm::body::{Block, Body, Instruction, Shape};
 use rewright_llvm::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -363,20 +364,6 @@ fn split(body: &Body, ends: &[Vec<usize>]) -> (Body, Vec<usize>) {
         }
     }
     (Body { blocks, variables: body.variables.clone() }, first)
-}
-
-fn jump(label: &str) -> Instruction {
-    Instruction {
-        result: None,
-        ty: Type::Void,
-        opcode: "br".into(),
-        flags: vec![],
-        indices: vec![],
-        shape: Shape::Jump(label.into()),
-        template: Template::default(),
-        bare: None,
-        metadata: vec![],
-    }
 }
 
 /// Positions of like instructions in the same order, as many as there are.

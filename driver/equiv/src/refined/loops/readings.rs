@@ -3,9 +3,10 @@
 //! reads it again.
 
 use super::super::flow::Flow;
+use super::super::instructions::load;
 use super::super::region::Reading;
 use super::recomputed::is_settled;
-use rewright_llvm::body::{Instruction, Operand, Shape, Template};
+use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -196,18 +197,7 @@ fn divides(i: &Instruction) -> bool {
 /// What reads where something is stored.
 fn load_of(store: &Instruction) -> Instruction {
     let Shape::Store(value, address, said) = &store.shape else { return store.clone() };
-    let holes = address.is_local().then(|| address.text.clone()).into_iter().collect();
-    Instruction {
-        result: Some(value.text.clone()),
-        ty: value.ty.clone(),
-        opcode: "load".into(),
-        flags: vec![],
-        indices: vec![],
-        shape: Shape::Load(address.clone(), *said),
-        template: Template { pieces: vec![], holes },
-        bare: None,
-        metadata: vec![],
-    }
+    load(value, address, *said)
 }
 
 /// What computes an address, and a load of it, with names that nothing else has.

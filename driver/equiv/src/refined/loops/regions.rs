@@ -6,12 +6,12 @@
 //! there, and so does the condition of a branch one of whose arms does.
 
 use super::super::flow::Flow;
+use super::super::instructions::phi;
 use super::super::region::{Arrival, Reading, Region, State};
 use super::readings::{self, Finder, Wanted};
 use super::recomputed::{is_computed, is_light, is_settled};
 use crate::not_modelled::NotModelled;
-use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape, Template};
-use rewright_llvm::types::Type;
+use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Copies of blocks in a region.
@@ -69,7 +69,9 @@ pub(super) fn cuts_at(flow: &Flow<'_>, blocks: &BTreeSet<usize>, wanted: &Wanted
                 let is_alone = || i.result.as_deref().is_some_and(is_alone);
                 is_light(i) || (is_settled(i) && is_alone() && !readings::is_stored(flow, block, i))
             };
-            let state = state(&Finder { flow, block, wanted }, &live[block], vec![], is_made_again);
+            let mut decided = decided(flow, block);
+            decided.retain(|(condition, _)| is_made_of(flow, &condition.text, &live[block]));
+            let state = state(&Finder { flow, block, wanted }, &live[block], decided, is_made_again);
             Cut { block, header: block, blocks: BTreeSet::new(), state }
         };
         let cuts: Vec<Cut> = blocks.iter().copied().map(cut).collect();
@@ -106,6 +108,12 @@ fn decided(flow: &Flow<'_>, block: usize) -> Vec<(Operand, bool)> {
         }
     }
     decided
+}
+
+/// Is a value light to compute of parameters and these values?
+fn is_made_of(flow: &Flow<'_>, name: &str, values: &BTreeSet<&str>) -> bool {
+    let Some((_, i)) = flow.definition(name) else { return true };
+    values.contains(name) || (is_light(i) && flow.uses(i).into_iter().all(|name| is_made_of(flow, name, values)))
 }
 
 /// What is known where these values are needed, some of which are computed anew. Others may be read again, by what is there
@@ -390,18 +398,4 @@ fn renamed_reading(reading: &Reading, node: usize, names: &Names) -> Reading {
 fn renamed(operand: &Operand, names: &Names) -> Operand {
     let text = names.get(&operand.text).unwrap_or(&operand.text).clone();
     Operand { ty: operand.ty.clone(), text }
-}
-
-fn phi(result: String, ty: Type, values: Vec<(Operand, String)>) -> Instruction {
-    Instruction {
-        result: Some(result),
-        ty,
-        opcode: "phi".into(),
-        flags: vec![],
-        indices: vec![],
-        shape: Shape::Phi(values),
-        template: Template::default(),
-        bare: None,
-        metadata: vec![],
-    }
 }

@@ -3,7 +3,8 @@
 //! A phi of a vector becomes one for each lane. Where it is used, the vector is put together from these; where a
 //! predecessor ends, its value is taken apart.
 
-use rewright_llvm::body::{Body, Instruction, Operand, Shape, Template};
+use super::super::instructions::plain;
+use rewright_llvm::body::{Body, Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -84,20 +85,4 @@ pub(super) fn scalarised(body: &Body) -> Body {
 
 fn number(n: u64) -> Operand {
     Operand { ty: Type::Int(64), text: n.to_string() }
-}
-
-/// An instruction without effects.
-pub(super) fn plain(result: &str, ty: &Type, opcode: &str, operands: Vec<Operand>) -> Instruction {
-    let holes = operands.iter().filter(|operand| operand.is_local()).map(|operand| operand.text.clone()).collect();
-    Instruction {
-        result: Some(result.to_string()),
-        ty: ty.clone(),
-        opcode: opcode.into(),
-        flags: vec![],
-        indices: vec![],
-        shape: Shape::Plain(operands),
-        template: Template { pieces: vec![], holes },
-        bare: None,
-        metadata: vec![],
-    }
 }
