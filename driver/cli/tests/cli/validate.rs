@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 mod blocks;
+mod by_rules;
 mod commands;
 mod differing;
 mod divisions;

@@ -5,6 +5,7 @@ mod callees;
 mod calls;
 mod conventions;
 mod hoisted;
+mod inlined;
 mod lanes;
 mod lockstep;
 mod mentioned;

@@ -160,6 +160,10 @@ impl Memory {
                 _ => unsupported("an access by an address that is a number"),
             };
         }
+        // Of what is not modelled it is not known either how it is aligned.
+        if !self.objects.contains_key(&pointer.object) {
+            return unsupported("an access to what is no object");
+        }
         match self.is_aligned(pointer, align) {
             Some(false) => return undefined(format!("an access at {pointer} is not aligned to {align} bytes")),
             Some(true) => {}

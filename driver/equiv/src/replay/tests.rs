@@ -335,3 +335,16 @@ fn a_search_ends_where_runs_do_not() {
     assert!(said.iter().any(|reason| reason.starts_with("further inputs: ")), "{said:?}");
     assert_eq!((found.differs, found.agrees), (None, 0));
 }
+
+/// What is read of a global variable that is not modelled is not known, also not that it is undefined.
+#[test]
+fn what_is_not_modelled_is_not_undefined() {
+    let read = |text: String| rewright_llvm::module::read(text).unwrap();
+    for global in ["@g = thread_local global i32 5", "@g = extern_weak global i32"] {
+        let [before, after] = [1, 2]
+            .map(|n| read(format!("{global}\ndefine i32 @f() {{\n%v = load i32, ptr @g, align 4\nret i32 {n}\n}}\n")));
+        let [before, after] = [(&before, &before.functions[0]), (&after, &after.functions[0])];
+        let found = Replayer::new(before, after).unwrap().search(candidates(before, after, 1));
+        assert_eq!((found.differs, found.agrees), (None, 0), "{global}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Calls of functions that the second version does not call any more.
+
+use super::{TARGET, of_files};
+use rewright_llvm::module::read;
+
+const OTHERS: &str = "declare i32 @i(i32)\ndeclare void @h(ptr)\n";
+
+/// A module with functions of both versions, and what is compared first.
+fn module(function: &str, others: &str) -> String {
+    format!("{TARGET}{function}\n{others}{OTHERS}")
+}
+
+fn proved(before: &str, others: &str, after: &str) -> bool {
+    let [before, after] = [before, after].map(|function| read(module(function, others)).unwrap());
+    of_files(&before, &after).proved
+}
+
+/// A call in a loop of a function with two ways through it.
+const CALLS: &str = "define i32 @f(i32 noundef %n) {\ne:\nbr label %l\nl:\n%k = phi i32 [ 0, %e ], [ %j, %l ]\n\
+                     %r = call i32 @g(i32 %k)\n%j = add i32 %k, %r\n%c = icmp slt i32 %j, %n\n\
+                     br i1 %c, label %l, label %o\no:\nret i32 %r\n}\n";
+const INLINED: &str = "define i32 @f(i32 noundef %n) {\ne:\nbr label %l\nl:\n%k = phi i32 [ 0, %e ], [ %j, %m ]\n\
+                       %z = icmp eq i32 %k, 3\nbr i1 %z, label %m, label %x\nx:\n%v = call i32 @i(i32 %k)\n\
+                       br label %m\nm:\n%r = phi i32 [ ELSE, %l ], [ %v, %x ]\n%j = add i32 %k, %r\n\
+                       %c = icmp slt i32 %j, %n\nbr i1 %c, label %l, label %o\no:\nret i32 %r\n}\n";
+
+fn callee(head: &str, body: &str) -> String {
+    format!("define {head}i32 @g(i32 %a) {{\nl:\n{body}\n}}\n")
+}
+
+const TWO_WAYS: &str = "%c = icmp eq i32 %a, 3\nbr i1 %c, label %o, label %x\nx:\n%v = call i32 @i(i32 %a)\nret i32 %v\n\
+                        o:\nret i32 7";
+
+#[test]
+fn callees_that_only_the_first_version_calls_are_inlined() {
+    let others = callee("internal ", TWO_WAYS);
+    assert!(proved(CALLS, &others, &INLINED.replace("ELSE", "7")));
+    assert!(!proved(CALLS, &others, &INLINED.replace("ELSE", "8")));
+}
+
+/// Another module may have the body that runs, or the body means something else in the caller.
+#[test]
+fn callees_of_which_the_body_is_another_one_are_not() {
+    let after = INLINED.replace("ELSE", "7");
+    assert!(proved(CALLS, &callee("", TWO_WAYS), &after));
+    for head in ["weak ", "linkonce_odr "] {
+        assert!(!proved(CALLS, &callee(head, TWO_WAYS), &after), "{head}");
+    }
+    let others = callee("internal ", TWO_WAYS).replace("%a) {", "%a) null_pointer_is_valid {");
+    assert!(!proved(CALLS, &others, &after));
+}
+
+/// What promises to progress may call what does not, so that a loop of a callee may run for ever.
+#[test]
+fn a_caller_promises_nothing_for_its_callees() {
+    let endless = "br label %m\nm:\n%c = icmp eq i32 %a, 3\nbr i1 %c, label %m, label %o\no:\nret i32 1";
+    let promises = " mustprogress";
+    for (of_caller, of_callee, holds) in [("", "", true), (promises, "", false), (promises, promises, true)] {
+        let function = |body: &str| format!("define i32 @f(i32 noundef %a){of_caller} {{\nl:\n{body}\n}}\n");
+        let others = callee("internal ", endless).replace("%a) {", &format!("%a){of_callee} {{"));
+        let before = function("%r = call i32 @g(i32 %a)\nret i32 %r");
+        assert_eq!(proved(&before, &others, &function(endless)), holds, "{of_caller}, {of_callee}");
+    }
+}
+
+/// Slots of a callee are those of its call, and what two calls have is not one slot.
+#[test]
+fn slots_of_callees_come_with_them() {
+    let slot = "%s = alloca i32\nstore i32 %a, ptr %s\ncall void @h(ptr %s)\n%r = load i32, ptr %s\nret i32 %r";
+    let before = "define i32 @f(i32 noundef %n) {\n%r = call i32 @g(i32 %n)\nret i32 %r\n}\n";
+    let after = |stored: &str| {
+        format!(
+            "define i32 @f(i32 noundef %n) {{\n%s = alloca i32\nstore i32 {stored}, ptr %s\ncall void @h(ptr %s)\n\
+             %r = load i32, ptr %s\nret i32 %r\n}}\n"
+        )
+    };
+    let others = callee("internal ", slot);
+    assert!(proved(before, &others, &after("%n")));
+    assert!(!proved(before, &others, &after("4")));
+}
+
+/// A value that a branch has told is known behind a call, among much that is the same.
+#[test]
+fn what_branches_tell_is_known_behind_calls() {
+    let function = |test: &str, said: &str, more: &str| {
+        format!(
+            "define ptr @f(ptr noundef %p) {{\ne:\n%x = icmp {test} ptr %p, null\nbr i1 %x, label %a, label %b\n{more}}}\n\
+             declare ptr @d(ptr)\ndeclare ptr @m(i64)\n"
+        )
+        .replace("SAID", said)
+    };
+    let body = |call: &str, out: &str| {
+        format!(
+            "{call}:\n%b0 = call ptr @d(ptr noundef SAID %p)\n%b1 = call ptr @d(ptr noundef SAID %p)\n\
+             %m = call ptr @m(i64 32)\n%z = icmp eq ptr %m, null\nbr i1 %z, label %{out}, label %s\ns:\n\
+             store i32 2, ptr %m\n%q = getelementptr i8, ptr %m, i64 8\nstore ptr %b1, ptr %q\nbr label %{out}\n\
+             {out}:\n%r = phi ptr [ null, %e ], [ null, %{call} ], [ %m, %s ]\nret ptr %r\n"
+        )
+    };
+    let [before, after] = [function("ne", "", &body("a", "b")), function("eq", "nonnull", &body("b", "a"))]
+        .map(|text| read(format!("{TARGET}{text}")).unwrap());
+    assert!(super::within(&before, &after, 1_000_000).proved);
+}
