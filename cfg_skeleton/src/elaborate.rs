@@ -314,10 +314,10 @@ impl Emitter<'_> {
                     (false, _) => None,
                     (true, None) => Some(self.originals.access(class, id).ok_or(ElaborateError::Unlicensed(id))?),
                     // In place of a statement it may do what that one did.
-                    (true, Some(site)) => match self.f.inst(self.skeleton.statement(site).inst).kind {
-                        InstKind::Op { access: Some(access), .. } => Some(access),
-                        _ => return Err(ElaborateError::Unlicensed(id)),
-                    },
+                    (true, Some(site)) => {
+                        let statement = self.skeleton.statement(site);
+                        Some(self.originals.access_at(statement, node).ok_or(ElaborateError::Unlicensed(id))?)
+                    }
                 };
                 (InstKind::Op { op, targs: node.types.iter().copied().collect(), access }, types)
             }

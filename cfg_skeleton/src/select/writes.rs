@@ -2,14 +2,18 @@
 //!
 //! The class of what is executed at the site of a write ([`super::calls`]) has the nodes of the state after it that take
 //! the state that is live before it, and that may be executed in its place: they write the same, and trap exactly where it
-//! does. So a store to `p + 8` may become one to `p` with the offset 8, and a copy of a product the product in place.
+//! does. So a store to `p + 8` may become one to `p` with the offset 8, and a copy of a product the product in place. A
+//! store of other bytes, as of those that a store before it was to write, may be executed where neither may trap.
 
-use super::check_identity::CheckIdentities;
+use super::accesses::Bits;
+use super::check_identity::{CheckIdentities, CheckIdentity};
+use super::memory_plan::Plan;
+use super::segments::SegmentTree;
+use super::usable::Usable;
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, Node, NodeId};
 use crate::skeleton::{SiteId, Skeleton, StatementKind};
-use rewright_typeprop::{Op, OpId, Universe};
-use std::collections::BTreeSet;
+use rewright_typeprop::{Op, Universe};
 
 /// Which nodes may be executed at the sites of writes.
 #[derive(Clone, Copy)]
@@ -17,27 +21,33 @@ pub(super) struct Writes<'a, 'k> {
     skeleton: &'a Skeleton,
     view: &'a EGraphView,
     universe: &'a Universe,
+    tree: &'a SegmentTree<'a>,
     keys: &'a CheckIdentities<'k>,
-    unavailable: &'a BTreeSet<OpId>,
+    usable: &'a Usable<'a>,
 }
 
 impl<'a, 'k> Writes<'a, 'k> {
-    pub(super) fn new(given: Saturated<'a>, keys: &'a CheckIdentities<'k>, unavailable: &'a BTreeSet<OpId>) -> Self {
+    pub(super) fn new(
+        given: Saturated<'a>,
+        tree: &'a SegmentTree<'a>,
+        keys: &'a CheckIdentities<'k>,
+        usable: &'a Usable<'a>,
+    ) -> Self {
         let Saturated { skeleton, view, universe, .. } = given;
-        Writes { skeleton, view, universe, keys, unavailable }
+        Writes { skeleton, view, universe, tree, keys, usable }
     }
 
     /// Those that may be executed at a site where a state is live: first the same operation on the same operands as the
-    /// original, if it is among them.
-    pub(super) fn nodes(&self, site: SiteId, state: ClassId) -> Vec<NodeId> {
-        let StatementKind::Write { out, trap, .. } = &self.skeleton.statement(site).kind else { return vec![] };
+    /// original, if it is among them. The plan says which bytes may be written there.
+    pub(super) fn nodes(&self, site: SiteId, state: ClassId, plan: &Plan) -> Vec<NodeId> {
+        let StatementKind::Write { out, .. } = &self.skeleton.statement(site).kind else { return vec![] };
         let original = self.keys.in_view(self.skeleton, *out);
         let usable = |id: &NodeId| {
             let node = self.view.node(*id);
-            let available = matches!(node.head, Head::Op(op) if !self.unavailable.contains(&op));
+            let available = matches!(node.head, Head::Op(op) if self.usable.operation(op));
             node.children.last() == Some(&state)
                 && (node.is_same_but_for_state(&original)
-                    || available && self.stands_for(node, &original, trap.is_some()))
+                    || available && self.usable.has_operands(node) && self.stands_for(node, &original, site, plan))
         };
         let mut nodes: Vec<NodeId> = self.view.members(self.view.class_of(*out)).into_iter().filter(usable).collect();
         nodes.sort_by_key(|id| !self.view.node(*id).is_same_but_for_state(&original));
@@ -51,7 +61,7 @@ impl<'a, 'k> Writes<'a, 'k> {
     }
 
     /// May a node be executed where another one was that leaves the same state behind?
-    fn stands_for(&self, node: &Node<ClassId>, original: &Node<ClassId>, may_trap: bool) -> bool {
+    fn stands_for(&self, node: &Node<ClassId>, original: &Node<ClassId>, site: SiteId, plan: &Plan) -> bool {
         let (Head::Op(op), Head::Op(was)) = (node.head, original.head) else { return false };
         let [op, was] = [op, was].map(|op| self.universe.ops.get(op));
         let effects = &op.effects;
@@ -61,11 +71,30 @@ impl<'a, 'k> Writes<'a, 'k> {
             && effects.reads.iter().all(|read| effects.writes.contains(read));
         let is_access = [op, was].map(Op::is_access);
         let traps = match is_access {
-            // As executing the original does, at the same bytes.
-            [true, true] => self.keys.operation(node) != self.keys.operation(original),
-            [false, false] => may_trap || effects.traps,
+            // As executing the original does, at the same bytes; or neither does.
+            [true, true] => match [node, original].map(|node| self.keys.operation(node)) {
+                [ours, theirs] if ours == theirs => false,
+                [Some(ours), Some(theirs)] => !self.are_writable(&ours, &theirs, site, plan),
+                _ => true,
+            },
+            [false, false] => self.may_trap(site) || effects.traps,
             _ => true,
         };
         writes_the_same && !traps
+    }
+
+    fn may_trap(&self, site: SiteId) -> bool {
+        matches!(self.skeleton.statement(site).kind, StatementKind::Write { trap: Some(_), .. })
+    }
+
+    /// May all bytes of an access be written at a site where the original writes its own, and can the original not trap?
+    fn are_writable(&self, access: &CheckIdentity, original: &CheckIdentity, site: SiteId, plan: &Plan) -> bool {
+        let (Some(access), Some(own)) = (Bits::of(access), Bits::of(original)) else { return false };
+        let before = self.skeleton.segment_before(site);
+        let known = || plan.writable(self.tree, access, before);
+        match self.may_trap(site) {
+            true => plan.is_writable(self.tree, own, before) && access.are_among(known()),
+            false => access.are_among(known().chain([own])),
+        }
     }
 }

@@ -167,7 +167,7 @@ impl Planner<'_, '_> {
         if (free || walk.relied.contains(&site)) && self.executable(site, walk.planned) {
             return Step::Right;
         }
-        if free && !self.writes.nodes(site, walk.planned).is_empty() {
+        if free && !self.writes.nodes(site, walk.planned, &self.plan).is_empty() {
             walk.mergeable.push(site);
             if self.asked.merged.contains(&site) {
                 return Step::Right;
@@ -192,7 +192,7 @@ impl Planner<'_, '_> {
     /// value that it gives, if it gives one?
     fn executable(&self, site: SiteId, planned: ClassId) -> bool {
         let StatementKind::Call { node: value, after: Some(after), .. } = &self.skeleton.statement(site).kind else {
-            return self.writes.nodes(site, planned).first().is_some_and(|id| self.writes.is_original(site, *id));
+            return self.writes.nodes(site, planned, &self.plan).first().is_some_and(|id| self.writes.is_original(site, *id));
         };
         let node = &self.skeleton.input.nodes[value.index()];
         let Head::Op(op) = node.head else { return false };
