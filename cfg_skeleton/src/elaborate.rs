@@ -307,6 +307,8 @@ impl Emitter<'_> {
             }
             Head::Op(op) if self.universe.ops.get(op).is_copy() => return self.copy(block, id, &uses),
             Head::Op(op) => {
+                // At a site the state after a call stands for it.
+                let op = self.universe.ops.whole(op);
                 let data = self.universe.ops.get(op);
                 let types = data.results.iter().map(|ty| self.universe.types.find_instance(ty, &node.types));
                 let types = types.collect::<Option<_>>().ok_or(ElaborateError::Untyped(id))?;

@@ -51,6 +51,7 @@ impl Bits {
 #[derive(Default)]
 pub(super) struct Accesses {
     by_base: FxHashMap<ClassId, Vec<(Bits, CheckIdentityId)>>,
+    bits: FxHashMap<CheckIdentityId, Bits>,
 }
 
 impl Accesses {
@@ -60,9 +61,15 @@ impl Accesses {
         for (key, id) in keys.all() {
             if let Some(bits) = Bits::of(key) {
                 accesses.by_base.entry(bits.base).or_default().push((bits, id));
+                accesses.bits.insert(id, bits);
             }
         }
         accesses
+    }
+
+    /// What a check is of, if it is one of these.
+    pub(super) fn bits(&self, key: CheckIdentityId) -> Option<Bits> {
+        self.bits.get(&key).copied()
     }
 
     /// Those with the same base.

@@ -180,7 +180,7 @@ impl<'a> Choices<'a> {
             self.tops.entry(state).or_default().push(before);
         }
         for (site, node, fate) in calls {
-            self.call(site, node, fate, usable);
+            self.call(site, node, fate, keys, usable);
         }
         for site in writes {
             self.write(site, keys, usable);
@@ -207,11 +207,27 @@ impl<'a> Choices<'a> {
     /// Adds the alternatives for the site of a write that is not dropped.
     fn write(&mut self, site: SiteId, keys: &CheckIdentities, usable: &Usable) {
         let StatementKind::Write { region, .. } = &self.given.skeleton.statement(site).kind else { return };
-        let (skeleton, view) = (self.given.skeleton, self.given.view);
-        let before = skeleton.segment_before(site);
+        let before = self.given.skeleton.segment_before(site);
         let Some(state) = self.plan.live.get(region.index()).map(|row| row[before.index()]) else { return };
-        // Of those that cost the same, the first one is taken.
-        for id in Writes::new(self.given, self.tree, keys, usable).nodes(site, state, &self.plan) {
+        let nodes = Writes::new(self.given, self.tree, keys, usable).nodes(site, state, &self.plan);
+        self.execute(site, state, nodes);
+    }
+
+    /// Adds the alternatives for the site of a call that gives a value: other calls that leave the same state behind and
+    /// give the same.
+    fn other_calls(&mut self, site: SiteId, keys: &CheckIdentities, usable: &Usable) {
+        let StatementKind::Call { after: Some(after), .. } = &self.given.skeleton.statement(site).kind else { return };
+        let before = self.given.skeleton.segment_before(site);
+        let Some(state) = self.plan.live.get(after.region.index()).map(|row| row[before.index()]) else { return };
+        let nodes = Writes::new(self.given, self.tree, keys, usable).calls(site, state);
+        self.execute(site, state, nodes);
+    }
+
+    /// Adds nodes of states as what may be executed at a site where a state is live. Of those that cost the same, the first
+    /// one is taken.
+    fn execute(&mut self, site: SiteId, state: ClassId, nodes: Vec<NodeId>) {
+        let view = self.given.view;
+        for id in nodes {
             let node = view.node(id);
             let Some(children) = self.operands(node.head, &node.children) else { continue };
             let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));
@@ -222,14 +238,14 @@ impl<'a> Choices<'a> {
                 state: Some(state),
                 speculation: Speculation::Always,
                 cost,
-                at: Some(before),
+                at: Some(self.given.skeleton.segment_before(site)),
                 group: None,
             });
         }
     }
 
     /// What may be executed at a site, and the result of that.
-    fn call(&mut self, site: SiteId, node: InputId, fate: StatementPlan, usable: &Usable) {
+    fn call(&mut self, site: SiteId, node: InputId, fate: StatementPlan, keys: &CheckIdentities, usable: &Usable) {
         let StatementKind::Call { site: token, .. } = &self.given.skeleton.statement(site).kind else { return };
         if fate == StatementPlan::Drop || self.moves.moves(site) {
             return;
@@ -260,6 +276,7 @@ impl<'a> Choices<'a> {
                 group: None,
             });
         }
+        self.other_calls(site, keys, usable);
         if !self.given.skeleton.statement(site).results.is_empty() {
             // What is executed anyway costs its users nothing.
             let children =

@@ -54,6 +54,36 @@ impl<'a, 'k> Writes<'a, 'k> {
         nodes
     }
 
+    /// Those that may be executed at the site of a call that writes and gives a value, where a state is live: other calls
+    /// that leave the same behind there, and give the same. They are nodes of the states after them.
+    pub(super) fn calls(&self, site: SiteId, state: ClassId) -> Vec<NodeId> {
+        let StatementKind::Call { node: value, after: Some(after), .. } = &self.skeleton.statement(site).kind else {
+            return vec![];
+        };
+        let ops = &self.universe.ops;
+        let original = self.keys.in_view(self.skeleton, *value);
+        let Head::Op(was) = original.head else { return vec![] };
+        let given = &self.view.class(self.view.class_of(*value)).nodes;
+        let usable = |id: &NodeId| {
+            let node = self.view.node(*id);
+            let Head::Op(part) = node.head else { return false };
+            let whole = ops.whole(part);
+            let Some(parts) = ops.get(whole).parts.filter(|parts| parts.state == part) else { return false };
+            let gives = |other: &Node<ClassId>| {
+                other.head == Head::Op(parts.value) && other.types == node.types && other.children == node.children
+            };
+            let is_original =
+                whole == was && Node { head: original.head, ..node.clone() }.is_same_but_for_state(&original);
+            node.children.last() == Some(&state)
+                && !is_original
+                && self.usable.operation(whole)
+                && self.usable.has_operands(node)
+                && ops.get(whole).effects.writes == ops.get(was).effects.writes
+                && given.iter().any(|id| gives(self.view.node(*id)))
+        };
+        self.view.class(self.view.class_of(after.out)).nodes.iter().copied().filter(usable).collect()
+    }
+
     /// Is a node the same operation on the same operands as what is executed at a site in the original?
     pub(super) fn is_original(&self, site: SiteId, id: NodeId) -> bool {
         let StatementKind::Write { out, .. } = &self.skeleton.statement(site).kind else { return false };

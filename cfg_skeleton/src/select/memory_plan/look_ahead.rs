@@ -167,7 +167,11 @@ impl Planner<'_, '_> {
         if (free || walk.relied.contains(&site)) && self.executable(site, walk.planned) {
             return Step::Right;
         }
-        if free && !self.writes.nodes(site, walk.planned, &self.plan).is_empty() {
+        let others = || match self.skeleton.statement(site).kind {
+            StatementKind::Call { .. } => self.writes.calls(site, walk.planned),
+            _ => self.writes.nodes(site, walk.planned, &self.plan),
+        };
+        if free && !others().is_empty() {
             walk.mergeable.push(site);
             if self.asked.merged.contains(&site) {
                 return Step::Right;
@@ -185,7 +189,8 @@ impl Planner<'_, '_> {
         let Some((key, Some(_))) = self.checks[site.index()] else { return true };
         // The dropped write itself is no such fact, not even where it is said not to trap: Cranelift keeps a store
         // that cannot trap before one to the same address that may.
-        walk.key != Some(key) && self.plan.is_known(self.tree, key, before, true)
+        walk.key != Some(key)
+            && (self.plan.is_known(self.tree, key, before, true) || self.is_covered(key, before, walk.key))
     }
 
     /// Does the class after the write hold the same operation on the same operands in the planned state, and that of the

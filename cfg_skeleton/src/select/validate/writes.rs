@@ -43,7 +43,7 @@ impl Validator<'_> {
         }
         match (op.is_access(), was.is_access()) {
             (true, true) => match (self.runs(node), self.runs(original)) {
-                (Some(ours), Some(theirs)) => ours == theirs || !self.may_trap(site) && self.is_inside(ours, site),
+                (Some(ours), Some(theirs)) => ours == theirs || !self.may_trap(site) && self.is_inside(&ours, site),
                 _ => false,
             },
             (false, false) => self.said(site) && !ours.traps,
@@ -51,34 +51,32 @@ impl Validator<'_> {
         }
     }
 
-    /// Are all bits of an access bits of others that do not trap at a write's site: the write itself, or such that have been
-    /// executed, or said not to trap? Not behind what may have freed them.
-    fn is_inside(&self, access: Fact, site: SiteId) -> bool {
+    /// Are all bits of an access bits of others that do not trap at a write's site: the write itself, if it is said not to,
+    /// or such that have been executed, or said not to trap?
+    fn is_inside(&self, access: &Fact, site: SiteId) -> bool {
+        let own = match &self.skeleton.statement(site).kind {
+            StatementKind::Write { out, .. } if self.said(site) => self.runs(&self.original(*out)),
+            _ => None,
+        };
+        self.are_bits_of(access, self.skeleton.segment_before(site), own.as_ref())
+    }
+
+    /// Is each byte of an access one of those that some write proves, or that are given? Not behind what may have freed it.
+    pub(super) fn are_bits_of(&self, access: &Fact, at: SegmentId, given: Option<&Fact>) -> bool {
         let Fact::Bits(base, offset, bits) = access else { return false };
-        let before = self.skeleton.segment_before(site);
-        let holds =
-            |from: SegmentId| self.flow.dominates(from, before) && self.skeleton.stays_accessible(from, before);
-        let mut parts = vec![];
-        for (fact, places) in &self.places {
-            if let Fact::Bits(other, at, width) = fact
-                && *other == base
-                && places.iter().any(|(from, write)| *write && holds(*from))
-            {
-                parts.push((*at, *width));
-            }
-        }
-        // That it does not trap is said of the write, or else among those that are proved.
-        if self.said(site)
-            && let StatementKind::Write { out, .. } = &self.skeleton.statement(site).kind
-            && let Some(Fact::Bits(other, at, width)) = self.runs(&self.original(*out))
-            && other == base
-        {
-            parts.push((at, width));
-        }
-        // Each byte is in one of them.
+        let holds = |from: SegmentId| self.flow.dominates(from, at) && self.skeleton.stays_accessible(from, at);
+        let proved = self.places.iter().filter(|(_, places)| places.iter().any(|(from, write)| *write && holds(*from)));
+        let parts: Vec<(i64, u32)> = proved
+            .map(|(fact, _)| fact)
+            .chain(given)
+            .filter_map(|fact| match fact {
+                Fact::Bits(other, offset, bits) if other == base => Some((*offset, *bits)),
+                _ => None,
+            })
+            .collect();
         (0..i64::from(bits.div_ceil(8))).all(|byte| {
             let byte = offset.wrapping_add(byte);
-            parts.iter().any(|(at, width)| (byte.wrapping_sub(*at) as u64) < u64::from(*width / 8))
+            parts.iter().any(|(start, width)| (byte.wrapping_sub(*start) as u64) < u64::from(*width / 8))
         })
     }
 
