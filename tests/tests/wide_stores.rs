@@ -137,7 +137,9 @@ fn observe(f: &Function, universe: &Universe, args: &[i64], bytes: usize) -> (Ou
 
 fn stores(f: &Function, universe: &Universe) -> usize {
     let insts = f.layout.iter().flat_map(|b| &f.block(*b).insts).map(|id| &f.inst(*id).kind);
-    insts.filter(|kind| matches!(kind, InstKind::Op { op, .. } if !universe.ops.get(*op).effects.writes.is_empty())).count()
+    insts
+        .filter(|kind| matches!(kind, InstKind::Op { op, .. } if !universe.ops.get(*op).effects.writes.is_empty()))
+        .count()
 }
 
 #[test]

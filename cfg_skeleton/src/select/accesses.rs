@@ -51,7 +51,6 @@ impl Bits {
 #[derive(Default)]
 pub(super) struct Accesses {
     by_base: FxHashMap<ClassId, Vec<(Bits, CheckIdentityId)>>,
-    bits: FxHashMap<CheckIdentityId, Bits>,
 }
 
 impl Accesses {
@@ -61,15 +60,9 @@ impl Accesses {
         for (key, id) in keys.all() {
             if let Some(bits) = Bits::of(key) {
                 accesses.by_base.entry(bits.base).or_default().push((bits, id));
-                accesses.bits.insert(id, bits);
             }
         }
         accesses
-    }
-
-    /// What a check is of, if it is one of these.
-    pub(super) fn bits(&self, key: CheckIdentityId) -> Option<Bits> {
-        self.bits.get(&key).copied()
     }
 
     /// Those with the same base.

@@ -102,9 +102,9 @@ impl Plan {
         self.places.beside(bits).filter(move |(_, key)| self.is_known(tree, *key, at, true)).map(|(bits, _)| bits)
     }
 
-    /// Is an access known not to trap there, if it writes?
+    /// Is this very access known not to trap there, if it writes?
     pub(super) fn is_writable(&self, tree: &SegmentTree, bits: Bits, at: SegmentId) -> bool {
-        bits.are_among(self.writable(tree, bits, at))
+        self.writable(tree, bits, at).any(|known| known == bits)
     }
 
     fn learn(&mut self, key: CheckIdentityId, from: SegmentId, write: bool) {
@@ -328,23 +328,12 @@ impl Planner<'_, '_> {
         true
     }
 
-    /// The write does not trap there, whether or not it is executed: so it is said, or an equal check dominates, or such of
-    /// all its bytes.
+    /// The write does not trap there, whether or not it is executed: so it is said, or an equal check dominates.
     fn cannot_trap(&self, site: SiteId, before: SegmentId, write: bool) -> bool {
         match self.checks[site.index()] {
             None | Some((_, None)) => true,
-            Some((key, Some(_))) => {
-                self.plan.is_known(self.tree, key, before, write) || write && self.is_covered(key, before, None)
-            }
+            Some((key, Some(_))) => self.plan.is_known(self.tree, key, before, write),
         }
-    }
-
-    /// Is each byte of an access one that may be written there, by other facts than one?
-    fn is_covered(&self, key: CheckIdentityId, before: SegmentId, without: Option<CheckIdentityId>) -> bool {
-        let Some(bits) = self.plan.places.bits(key) else { return false };
-        let known = self.plan.places.beside(bits).filter(|(_, other)| Some(*other) != without);
-        let known = known.filter(|(_, other)| self.plan.is_known(self.tree, *other, before, true));
-        bits.are_among(known.map(|(bits, _)| bits))
     }
 
     /// States anew what is known, now that it is decided which writes are executed.

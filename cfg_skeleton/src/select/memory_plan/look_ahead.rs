@@ -189,15 +189,18 @@ impl Planner<'_, '_> {
         let Some((key, Some(_))) = self.checks[site.index()] else { return true };
         // The dropped write itself is no such fact, not even where it is said not to trap: Cranelift keeps a store
         // that cannot trap before one to the same address that may.
-        walk.key != Some(key)
-            && (self.plan.is_known(self.tree, key, before, true) || self.is_covered(key, before, walk.key))
+        walk.key != Some(key) && self.plan.is_known(self.tree, key, before, true)
     }
 
     /// Does the class after the write hold the same operation on the same operands in the planned state, and that of the
     /// value that it gives, if it gives one?
     fn executable(&self, site: SiteId, planned: ClassId) -> bool {
         let StatementKind::Call { node: value, after: Some(after), .. } = &self.skeleton.statement(site).kind else {
-            return self.writes.nodes(site, planned, &self.plan).first().is_some_and(|id| self.writes.is_original(site, *id));
+            return self
+                .writes
+                .nodes(site, planned, &self.plan)
+                .first()
+                .is_some_and(|id| self.writes.is_original(site, *id));
         };
         let node = &self.skeleton.input.nodes[value.index()];
         let Head::Op(op) = node.head else { return false };

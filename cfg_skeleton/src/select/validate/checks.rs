@@ -101,7 +101,7 @@ impl Validator<'_> {
 
     pub(super) fn may_trap(&self, site: SiteId) -> bool {
         let Some((fact, Some(_))) = self.checks(site) else { return false };
-        !self.proved_for_writing(&fact, self.skeleton.segment_before(site))
+        !self.proved(&fact, self.skeleton.segment_before(site), true)
     }
 
     pub(super) fn same_check(&self, a: SiteId, b: SiteId) -> bool {
@@ -153,11 +153,6 @@ impl Validator<'_> {
         places.into_iter().any(|(from, w)| (*w || !write) && holds(*from))
     }
 
-    /// Is an access proved by such that write the same bytes, alone or together?
-    fn proved_for_writing(&self, fact: &Fact, at: SegmentId) -> bool {
-        self.proved(fact, at, true) || self.are_bits_of(fact, at, None)
-    }
-
     /// May the check of a statement that is not executed be missing?
     fn covered(&self, site: SiteId) -> bool {
         let before = self.skeleton.segment_before(site);
@@ -172,11 +167,7 @@ impl Validator<'_> {
                 let Some((fact, _)) = self.checks(site) else { return false };
                 let now = self.planned.get(region.index()).map(|row| row[before.index()]);
                 let changes = now != Some(self.class_of(*out));
-                let proved = match changes {
-                    true => self.proved_for_writing(&fact, before),
-                    false => self.proved(&fact, before, false),
-                };
-                proved || next_is_equal()
+                self.proved(&fact, before, changes) || next_is_equal()
             }
             StatementKind::Check { key, .. } => {
                 let never = matches!(key, CheckKey::Condition { condition, .. }

@@ -62,7 +62,7 @@ impl Validator<'_> {
     }
 
     /// Is each byte of an access one of those that some write proves, or that are given? Not behind what may have freed it.
-    pub(super) fn are_bits_of(&self, access: &Fact, at: SegmentId, given: Option<&Fact>) -> bool {
+    fn are_bits_of(&self, access: &Fact, at: SegmentId, given: Option<&Fact>) -> bool {
         let Fact::Bits(base, offset, bits) = access else { return false };
         let holds = |from: SegmentId| self.flow.dominates(from, at) && self.skeleton.stays_accessible(from, at);
         let proved = self.places.iter().filter(|(_, places)| places.iter().any(|(from, write)| *write && holds(*from)));
