@@ -157,7 +157,7 @@ fn stores(f: &Function, universe: &Universe) -> usize {
 
 #[test]
 fn memory_is_the_same() {
-    const COUNT: u64 = 150;
+    const COUNT: u64 = 60;
     let (mut fewer, mut trapped, mut ran) = (0, 0, 0);
     for seed in 0..COUNT {
         let text = Writer::function(seed);
