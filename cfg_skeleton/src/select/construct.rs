@@ -209,7 +209,7 @@ impl<'a> Choices<'a> {
         let StatementKind::Write { region, .. } = &self.given.skeleton.statement(site).kind else { return };
         let before = self.given.skeleton.segment_before(site);
         let Some(state) = self.plan.live.get(region.index()).map(|row| row[before.index()]) else { return };
-        let nodes = Writes::new(self.given, self.tree, keys, usable).nodes(site, state, &self.plan);
+        let nodes = Writes::new(self.given, keys, usable).nodes(site, state, &self.plan.writable(self.tree, before));
         self.execute(site, state, nodes);
     }
 
@@ -219,7 +219,7 @@ impl<'a> Choices<'a> {
         let StatementKind::Call { after: Some(after), .. } = &self.given.skeleton.statement(site).kind else { return };
         let before = self.given.skeleton.segment_before(site);
         let Some(state) = self.plan.live.get(after.region.index()).map(|row| row[before.index()]) else { return };
-        let nodes = Writes::new(self.given, self.tree, keys, usable).calls(site, state);
+        let nodes = Writes::new(self.given, keys, usable).calls(site, state);
         self.execute(site, state, nodes);
     }
 

@@ -97,14 +97,12 @@ impl Plan {
         known.is_some_and(|list| list.iter().any(|k| (k.write || !write) && holds(k)))
     }
 
-    /// Accesses near these bits that are known not to trap there, if they write.
-    pub(super) fn writable(&self, tree: &SegmentTree, bits: Bits, at: SegmentId) -> impl Iterator<Item = Bits> {
-        self.places.beside(bits).filter(move |(_, key)| self.is_known(tree, *key, at, true)).map(|(bits, _)| bits)
-    }
-
-    /// Is this very access known not to trap there, if it writes?
-    pub(super) fn is_writable(&self, tree: &SegmentTree, bits: Bits, at: SegmentId) -> bool {
-        self.writable(tree, bits, at).any(|known| known == bits)
+    /// Accesses near some bits that are known not to trap there, if they write.
+    pub(super) fn writable(&self, tree: &SegmentTree, at: SegmentId) -> impl Fn(Bits) -> Vec<Bits> {
+        move |bits| {
+            let known = self.places.beside(bits).filter(|(_, key)| self.is_known(tree, *key, at, true));
+            known.map(|(bits, _)| bits).collect()
+        }
     }
 
     fn learn(&mut self, key: CheckIdentityId, from: SegmentId, write: bool) {
@@ -144,7 +142,7 @@ pub(crate) fn plan(given: Saturated, tree: &SegmentTree, keys: &mut CheckIdentit
     let desynced = vec![FxHashMap::default(); original.len()];
     let forced = vec![false; skeleton.statements.len()];
     let relied = forced.clone();
-    let writes = Writes::new(given, tree, keys, asked.usable);
+    let writes = Writes::new(given, keys, asked.usable);
     let mut planner = Planner {
         skeleton,
         view,

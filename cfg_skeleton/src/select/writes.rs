@@ -7,8 +7,6 @@
 
 use super::accesses::Bits;
 use super::check_identity::{CheckIdentities, CheckIdentity};
-use super::memory_plan::Plan;
-use super::segments::SegmentTree;
 use super::usable::Usable;
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, Node, NodeId};
@@ -21,25 +19,20 @@ pub(super) struct Writes<'a, 'k> {
     skeleton: &'a Skeleton,
     view: &'a EGraphView,
     universe: &'a Universe,
-    tree: &'a SegmentTree<'a>,
     keys: &'a CheckIdentities<'k>,
     usable: &'a Usable<'a>,
 }
 
 impl<'a, 'k> Writes<'a, 'k> {
-    pub(super) fn new(
-        given: Saturated<'a>,
-        tree: &'a SegmentTree<'a>,
-        keys: &'a CheckIdentities<'k>,
-        usable: &'a Usable<'a>,
-    ) -> Self {
+    pub(super) fn new(given: Saturated<'a>, keys: &'a CheckIdentities<'k>, usable: &'a Usable<'a>) -> Self {
         let Saturated { skeleton, view, universe, .. } = given;
-        Writes { skeleton, view, universe, tree, keys, usable }
+        Writes { skeleton, view, universe, keys, usable }
     }
 
     /// Those that may be executed at a site where a state is live: first the same operation on the same operands as the
-    /// original, if it is among them. The plan says which bytes may be written there.
-    pub(super) fn nodes(&self, site: SiteId, state: ClassId, plan: &Plan) -> Vec<NodeId> {
+    /// original, if it is among them. `known` are accesses near some bits that are known not
+    /// to trap there, if they write.
+    pub(super) fn nodes(&self, site: SiteId, state: ClassId, known: &dyn Fn(Bits) -> Vec<Bits>) -> Vec<NodeId> {
         let StatementKind::Write { out, .. } = &self.skeleton.statement(site).kind else { return vec![] };
         let original = self.keys.in_view(self.skeleton, *out);
         let usable = |id: &NodeId| {
@@ -47,7 +40,7 @@ impl<'a, 'k> Writes<'a, 'k> {
             let available = matches!(node.head, Head::Op(op) if self.usable.operation(op));
             node.children.last() == Some(&state)
                 && (node.is_same_but_for_state(&original)
-                    || available && self.usable.has_operands(node) && self.stands_for(node, &original, site, plan))
+                    || available && self.usable.has_operands(node) && self.stands_for(node, &original, site, known))
         };
         let mut nodes: Vec<NodeId> = self.view.members(self.view.class_of(*out)).into_iter().filter(usable).collect();
         nodes.sort_by_key(|id| !self.view.node(*id).is_same_but_for_state(&original));
@@ -91,7 +84,13 @@ impl<'a, 'k> Writes<'a, 'k> {
     }
 
     /// May a node be executed where another one was that leaves the same state behind?
-    fn stands_for(&self, node: &Node<ClassId>, original: &Node<ClassId>, site: SiteId, plan: &Plan) -> bool {
+    fn stands_for(
+        &self,
+        node: &Node<ClassId>,
+        original: &Node<ClassId>,
+        site: SiteId,
+        known: &dyn Fn(Bits) -> Vec<Bits>,
+    ) -> bool {
         let (Head::Op(op), Head::Op(was)) = (node.head, original.head) else { return false };
         let [op, was] = [op, was].map(|op| self.universe.ops.get(op));
         let effects = &op.effects;
@@ -104,7 +103,7 @@ impl<'a, 'k> Writes<'a, 'k> {
             // As executing the original does, at the same bytes; or neither does.
             [true, true] => match [node, original].map(|node| self.keys.operation(node)) {
                 [ours, theirs] if ours == theirs => false,
-                [Some(ours), Some(theirs)] => !self.are_writable(&ours, &theirs, site, plan),
+                [Some(ours), Some(theirs)] => !self.are_writable(&ours, &theirs, site, known),
                 _ => true,
             },
             [false, false] => self.may_trap(site) || effects.traps,
@@ -118,13 +117,18 @@ impl<'a, 'k> Writes<'a, 'k> {
     }
 
     /// May all bytes of an access be written at a site where the original writes its own, and can the original not trap?
-    fn are_writable(&self, access: &CheckIdentity, original: &CheckIdentity, site: SiteId, plan: &Plan) -> bool {
+    fn are_writable(
+        &self,
+        access: &CheckIdentity,
+        original: &CheckIdentity,
+        site: SiteId,
+        known: &dyn Fn(Bits) -> Vec<Bits>,
+    ) -> bool {
         let (Some(access), Some(own)) = (Bits::of(access), Bits::of(original)) else { return false };
-        let before = self.skeleton.segment_before(site);
-        let known = || plan.writable(self.tree, access, before);
+        let beside = known(access);
         match self.may_trap(site) {
-            true => plan.is_writable(self.tree, own, before) && access.are_among(known()),
-            false => access.are_among(known().chain([own])),
+            true => known(own).contains(&own) && access.are_among(beside.into_iter()),
+            false => access.are_among(beside.into_iter().chain([own])),
         }
     }
 }
