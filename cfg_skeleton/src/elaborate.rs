@@ -307,6 +307,8 @@ impl Emitter<'_> {
             }
             Head::Op(op) if self.universe.ops.get(op).is_copy() => return self.copy(block, id, &uses),
             Head::Op(op) => {
+                // At a site the state after a call stands for it.
+                let op = self.universe.ops.whole(op);
                 let data = self.universe.ops.get(op);
                 let types = data.results.iter().map(|ty| self.universe.types.find_instance(ty, &node.types));
                 let types = types.collect::<Option<_>>().ok_or(ElaborateError::Untyped(id))?;
@@ -314,10 +316,10 @@ impl Emitter<'_> {
                     (false, _) => None,
                     (true, None) => Some(self.originals.access(class, id).ok_or(ElaborateError::Unlicensed(id))?),
                     // In place of a statement it may do what that one did.
-                    (true, Some(site)) => match self.f.inst(self.skeleton.statement(site).inst).kind {
-                        InstKind::Op { access: Some(access), .. } => Some(access),
-                        _ => return Err(ElaborateError::Unlicensed(id)),
-                    },
+                    (true, Some(site)) => {
+                        let statement = self.skeleton.statement(site);
+                        Some(self.originals.access_at(statement, node).ok_or(ElaborateError::Unlicensed(id))?)
+                    }
                 };
                 (InstKind::Op { op, targs: node.types.iter().copied().collect(), access }, types)
             }

@@ -5,6 +5,7 @@
 //! [`placement`], which knows what uses what and what all of it costs. The validator checks what comes out and shares
 //! no code with the rest, and elaboration only prints it.
 
+mod accesses;
 mod available;
 mod calls;
 mod cheapest;
@@ -37,6 +38,7 @@ mod selection;
 mod sink;
 mod standing;
 mod terms;
+mod usable;
 pub mod validate;
 mod writes;
 
@@ -62,6 +64,7 @@ use segments::SegmentTree;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Instant;
+use usable::Usable;
 
 /// Chooses the cheapest program that it finds. What comes back has passed [`fn@validate`].
 pub fn select(given: Saturated, options: &Options) -> Result<SelectionReport, SelectError> {
@@ -77,8 +80,9 @@ pub fn select(given: Saturated, options: &Options) -> Result<SelectionReport, Se
     }
     let tree = SegmentTree::new(skeleton, cfg);
     let mut keys = CheckIdentities::new(skeleton, view, universe);
+    let usable = Usable::new(view, universe, &options.unavailable);
     let sites = (0..skeleton.statements.len() as u32).map(SiteId);
-    merged_writes::cheapest(sites, |merged| planned(given, options, &tree, &mut keys, merged))
+    merged_writes::cheapest(sites, |merged| planned(given, options, &tree, &mut keys, &usable, merged))
 }
 
 /// The cheapest program in which these writes take the place of those before them, and the writes that could.
@@ -87,12 +91,13 @@ fn planned<'a>(
     options: &'a Options,
     tree: &'a SegmentTree<'a>,
     keys: &mut CheckIdentities<'a>,
+    usable: &Usable,
     merged: &BTreeSet<SiteId>,
 ) -> Result<Planned, SelectError> {
     let mut kept = vec![false; given.skeleton.statements.len()];
     let mut all_move = true;
     loop {
-        let choices = choices(given, options, tree, keys, &mut kept, merged);
+        let choices = choices(given, options, tree, keys, usable, &mut kept, merged);
         match checked(given, options, &choices)? {
             ControlFlow::Break(mut report) => {
                 if !all_move {
@@ -180,14 +185,15 @@ fn choices<'a>(
     options: &'a Options,
     tree: &'a SegmentTree<'a>,
     keys: &mut CheckIdentities<'a>,
+    usable: &Usable,
     kept: &mut [bool],
     merged: &BTreeSet<SiteId>,
 ) -> Choices<'a> {
     let mut round = 0;
     loop {
-        let asked = memory_plan::Asked { kept, merged, unavailable: &options.unavailable };
+        let asked = memory_plan::Asked { kept, merged, usable };
         let plan = memory_plan::plan(given, tree, keys, asked);
-        let found = Choices::new(given, tree, keys, &options.cost, &options.unavailable, plan, Moves::new(given, kept));
+        let found = Choices::new(given, tree, keys, &options.cost, usable, plan, Moves::new(given, kept));
         let missing = if round == PLANS { vec![] } else { found.missing() };
         if missing.is_empty() {
             return found;

@@ -96,6 +96,16 @@ fn keccak_under_de_morgan() {
 }
 
 #[test]
+fn a_word_stored_byte_by_byte() {
+    let case = Case::new("bytes_stored");
+    case.becomes("little", "store return");
+    case.becomes("big", "bswap store return");
+    case.becomes("may_trap", "istore8 ushr istore8 return");
+    case.becomes("seen", "ireduce store load ushr ireduce store return");
+    case.becomes("slot", "stack_addr bswap store return");
+}
+
+#[test]
 fn nots_used_elsewhere() {
     let case = Case::new("nots_used_elsewhere");
     case.stays("shared", "bnot bnot band return");

@@ -27,3 +27,4 @@ mod prepared;
 mod random_programs;
 mod readers;
 mod rules_hold;
+mod wide_stores;

@@ -16,6 +16,8 @@ fn put(const i: i32, x: Item) -> () effects writes(cells) cost 40
 fn put2(const i: i32, x: Item, y: Item) -> () effects writes(cells) cost 50
 fn put4(const i: i32, x: Item, y: Item, z: Item, w: Item) -> () effects writes(cells) cost 95
 fn clear(const i: i32) -> () effects writes(cells) cost 45
+fn exchange(const i: i32, x: Item) -> Item effects reads(cells), writes(cells) cost 45
+fn put_exchange(const i: i32, x: Item, const j: i32, y: Item) -> Item effects reads(cells), writes(cells) cost 55
 fn get(const i: i32) -> Item effects reads(cells) cost 10
 fn say(x: Item) -> Item effects io cost 10
 fn show() -> Item effects reads(cells), io cost 10
@@ -31,6 +33,8 @@ ruleset r {
   rule four(const i: i32, const j: i32, x: Item, y: Item, z: Item, w: Item, s: State):
     put2(j, z, w) after (put2(i, x, y) after s) => put4(i, x, y, z, w) after s when icmp_eq(j, iadd(i, 2))
   rule zeros(const i: i32, s: State): put2(i, zero(), zero()) after s => clear(i) after s
+  rule with_put(const i: i32, const j: i32, x: Item, y: Item, s: State):
+    exchange(j, y) after (put(i, x) after s) => put_exchange(i, x, j, y) after s
   rule over(const i: i32, x: Item, y: Item, s: State): put(i, y) after (put(i, x) after s) => put(i, y) after s
   rule there(const i: i32, x: Item, s: State): get(i) after (put(i, x) after s) => x
 }
@@ -60,6 +64,15 @@ impl Host for Outside<'_> {
                 self.cells[first..first + 2].fill(0);
                 self.cost += 45;
                 return Ok(Results::new());
+            }
+            ("exchange", [i, x]) => {
+                self.cost += 45;
+                std::mem::replace(&mut self.cells[*i as usize], *x)
+            }
+            ("put_exchange", [i, x, j, y]) => {
+                self.cost += 55;
+                self.cells[*i as usize] = *x;
+                std::mem::replace(&mut self.cells[*j as usize], *y)
             }
             ("get", [i]) => self.cells[*i as usize],
             ("say", [x]) => {
@@ -129,7 +142,11 @@ impl Writer {
                     let x = if self.random.once_in(3) { "%z".to_string() } else { self.item() };
                     let _ = writeln!(self.text, "  put %c{}, {x}", self.last);
                 }
-                12 | 13 => {
+                12 => {
+                    let (i, x) = (self.random.below(6), self.item());
+                    self.value(&format!("exchange %c{i}, {x}"));
+                }
+                13 => {
                     let i = self.random.below(6);
                     self.value(&format!("get %c{i}"));
                 }
@@ -188,7 +205,7 @@ fn observe<'u>(f: &Function, universe: &'u Universe, args: &[i64]) -> (Outcome, 
 fn the_outside_sees_the_same() {
     const COUNT: usize = 200;
     let (mut before_all, mut after_all, mut cheaper) = (0, 0, 0);
-    let mut chosen = [("put2", 0), ("put4", 0), ("clear", 0)];
+    let mut chosen = [("put2", 0), ("put4", 0), ("clear", 0), ("put_exchange", 0)];
     for seed in 0..COUNT as u64 {
         let text = Writer::function(seed);
         let done = Optimised::new(PACK, &text);

@@ -3,8 +3,8 @@
 use crate::addresses::base;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::{Access, BlockId, Function, Inst, InstKind, RegionId};
-use crate::skeleton::{Skeleton, StatementKind};
-use rewright_typeprop::Universe;
+use crate::skeleton::{Skeleton, Statement, StatementKind};
+use rewright_typeprop::{Repr, Universe};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
@@ -20,6 +20,7 @@ struct Computed<'a> {
 
 /// The original function, by what its instructions compute.
 pub(super) struct Originals<'a> {
+    f: &'a Function,
     universe: &'a Universe,
     skeleton: &'a Skeleton,
     view: &'a EGraphView,
@@ -65,7 +66,7 @@ impl<'a> Originals<'a> {
             }
         }
         let regions = f.regions.len().max(1);
-        Originals { universe, skeleton, view, by_class, accesses, rows: OnceCell::new(), regions }
+        Originals { f, universe, skeleton, view, by_class, accesses, rows: OnceCell::new(), regions }
     }
 
     /// An instruction that this node is, of the same block if one is there.
@@ -106,6 +107,23 @@ impl<'a> Originals<'a> {
             access.readonly = *row >= self.regions;
         }
         Some(access)
+    }
+
+    /// The access of what is executed in place of a statement. Of other bytes less is known: they are as little aligned as
+    /// can be, and stay where they are.
+    pub(super) fn access_at(&self, statement: &Statement, node: &Node<ClassId>) -> Option<Access> {
+        let InstKind::Op { access: Some(access), .. } = self.f.inst(statement.inst).kind else { return None };
+        let StatementKind::Write { out, .. } = statement.kind else { return Some(access) };
+        let original = self.original(out);
+        let is_same = self.address(node) == self.address(&original) && self.bits(node) == self.bits(&original);
+        Some(if is_same { access } else { Access { movable: false, readonly: false, aligned: false, ..access } })
+    }
+
+    /// How many bits a store writes, if it is one.
+    fn bits(&self, node: &Node<ClassId>) -> Option<u32> {
+        let Head::Op(op) = node.head else { return None };
+        let width = || node.types.first().and_then(|ty| self.universe.types.repr(*ty)).map(Repr::total_bits);
+        self.universe.ops.get(op).model.and_then(|model| model.memory())?.bits.or_else(width)
     }
 
     /// The access of an operation that is no load or store, but a function: there is nothing to know of it.

@@ -181,7 +181,9 @@ impl<'a> Resolution<'a> {
                         let at_site = self.site_of(*class).is_some();
                         let has_place = op.is_sited() || op.gives_state();
                         let moves = op.effects.only_allocates();
-                        if op.is_for_matching() || has_place != at_site && !moves {
+                        // The state after a call stands for the call, at a site.
+                        let is_state = op.gives_state() && op.part_of.is_some() && at_site;
+                        if op.is_for_matching() && !is_state || has_place != at_site && !moves {
                             return Err(ElaborateError::NotComputed(*node));
                         }
                     }

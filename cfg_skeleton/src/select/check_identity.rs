@@ -71,6 +71,11 @@ impl<'a> CheckIdentities<'a> {
         self.keys.len()
     }
 
+    /// All keys.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&CheckIdentity, CheckIdentityId)> {
+        self.keys.iter().zip((0..).map(CheckIdentityId))
+    }
+
     /// By key: is it about an access?
     pub(crate) fn accesses(&self) -> Vec<bool> {
         let is_access = |key: &CheckIdentity| match key {

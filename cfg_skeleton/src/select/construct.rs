@@ -10,15 +10,14 @@ use super::moves::Moves;
 use super::segments::SegmentTree;
 use super::selection::Def;
 use super::terms::Classes;
+use super::usable::Usable;
 use super::writes::Writes;
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::InstId;
 use crate::skeleton::{CheckKey, SegmentId, SiteId, StatementKind};
-use rewright_typeprop::OpId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
 
 impl<'a> Choices<'a> {
     pub(crate) fn new(
@@ -26,7 +25,7 @@ impl<'a> Choices<'a> {
         tree: &'a SegmentTree<'a>,
         keys: &mut CheckIdentities,
         model: &'a CostModel,
-        unavailable: &BTreeSet<OpId>,
+        usable: &Usable,
         plan: Plan,
         moves: Moves<'a>,
     ) -> Self {
@@ -53,11 +52,11 @@ impl<'a> Choices<'a> {
             moves,
         };
         choices.states();
-        choices.statements(keys, unavailable);
+        choices.statements(keys, usable);
         choices.parameters();
         let literals = literals(view);
         for id in 0..view.nodes.len() as u32 {
-            choices.node(NodeId(id), keys, unavailable, &literals);
+            choices.node(NodeId(id), keys, usable, &literals);
         }
         choices.fix();
         choices
@@ -99,7 +98,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    fn statements(&mut self, keys: &CheckIdentities, unavailable: &BTreeSet<OpId>) {
+    fn statements(&mut self, keys: &CheckIdentities, usable: &Usable) {
         let class_of = |input: &InputId| self.given.view.class_of(*input);
         let (mut roots, mut results, mut calls, mut writes) = (vec![], vec![], vec![], vec![]);
         for block in self.given.cfg.reverse_post_order() {
@@ -181,10 +180,10 @@ impl<'a> Choices<'a> {
             self.tops.entry(state).or_default().push(before);
         }
         for (site, node, fate) in calls {
-            self.call(site, node, fate, unavailable);
+            self.call(site, node, fate, keys, usable);
         }
         for site in writes {
-            self.write(site, keys, unavailable);
+            self.write(site, keys, usable);
         }
         for (class, def, site, group) in results {
             let (children, cost) = match group {
@@ -206,13 +205,29 @@ impl<'a> Choices<'a> {
     }
 
     /// Adds the alternatives for the site of a write that is not dropped.
-    fn write(&mut self, site: SiteId, keys: &CheckIdentities, unavailable: &BTreeSet<OpId>) {
+    fn write(&mut self, site: SiteId, keys: &CheckIdentities, usable: &Usable) {
         let StatementKind::Write { region, .. } = &self.given.skeleton.statement(site).kind else { return };
-        let (skeleton, view) = (self.given.skeleton, self.given.view);
-        let before = skeleton.segment_before(site);
+        let before = self.given.skeleton.segment_before(site);
         let Some(state) = self.plan.live.get(region.index()).map(|row| row[before.index()]) else { return };
-        // Of those that cost the same, the first one is taken.
-        for id in Writes::new(self.given, keys, unavailable).nodes(site, state) {
+        let nodes = Writes::new(self.given, keys, usable).nodes(site, state, &self.plan.writable(self.tree, before));
+        self.execute(site, state, nodes);
+    }
+
+    /// Adds the alternatives for the site of a call that gives a value: other calls that leave the same state behind and
+    /// give the same.
+    fn other_calls(&mut self, site: SiteId, keys: &CheckIdentities, usable: &Usable) {
+        let StatementKind::Call { after: Some(after), .. } = &self.given.skeleton.statement(site).kind else { return };
+        let before = self.given.skeleton.segment_before(site);
+        let Some(state) = self.plan.live.get(after.region.index()).map(|row| row[before.index()]) else { return };
+        let nodes = Writes::new(self.given, keys, usable).calls(site, state);
+        self.execute(site, state, nodes);
+    }
+
+    /// Adds nodes of states as what may be executed at a site where a state is live. Of those that cost the same, the first
+    /// one is taken.
+    fn execute(&mut self, site: SiteId, state: ClassId, nodes: Vec<NodeId>) {
+        let view = self.given.view;
+        for id in nodes {
             let node = view.node(id);
             let Some(children) = self.operands(node.head, &node.children) else { continue };
             let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));
@@ -223,14 +238,14 @@ impl<'a> Choices<'a> {
                 state: Some(state),
                 speculation: Speculation::Always,
                 cost,
-                at: Some(before),
+                at: Some(self.given.skeleton.segment_before(site)),
                 group: None,
             });
         }
     }
 
     /// What may be executed at a site, and the result of that.
-    fn call(&mut self, site: SiteId, node: InputId, fate: StatementPlan, unavailable: &BTreeSet<OpId>) {
+    fn call(&mut self, site: SiteId, node: InputId, fate: StatementPlan, keys: &CheckIdentities, usable: &Usable) {
         let StatementKind::Call { site: token, .. } = &self.given.skeleton.statement(site).kind else { return };
         if fate == StatementPlan::Drop || self.moves.moves(site) {
             return;
@@ -246,7 +261,7 @@ impl<'a> Choices<'a> {
             let at_site = self.given.universe.ops.get(op).is_sited() && node.children.last() == Some(&state);
             let Some(children) = self.operands(node.head, &node.children).filter(|_| at_site) else { continue };
             let is_right = calls::is_right_in(self.given, site, node, &self.plan.live);
-            if !is_right || children.contains(&class) || unavailable.contains(&op) {
+            if !is_right || children.contains(&class) || !usable.operation(op) {
                 continue;
             }
             let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));
@@ -261,6 +276,7 @@ impl<'a> Choices<'a> {
                 group: None,
             });
         }
+        self.other_calls(site, keys, usable);
         if !self.given.skeleton.statement(site).results.is_empty() {
             // What is executed anyway costs its users nothing.
             let children =
@@ -305,7 +321,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    fn node(&mut self, id: NodeId, keys: &mut CheckIdentities, unavailable: &BTreeSet<OpId>, literals: &[bool]) {
+    fn node(&mut self, id: NodeId, keys: &mut CheckIdentities, usable: &Usable, literals: &[bool]) {
         let node = self.given.view.node(id);
         let class = self.given.view.node_class[id.index()];
         let usable = match node.head {
@@ -314,10 +330,10 @@ impl<'a> Choices<'a> {
             Head::Op(op) => {
                 let declared = self.given.universe.ops.get(op);
                 if declared.in_loop.is_some() {
-                    return self.carry(id, class, unavailable, literals);
+                    return self.carry(id, class, usable, literals);
                 }
                 let is_value = declared.effects.is_value() || self.moves.may_execute(node);
-                is_value && !declared.results.is_empty() && !declared.is_for_matching() && !unavailable.contains(&op)
+                is_value && !declared.results.is_empty() && !declared.is_for_matching() && usable.operation(op)
             }
         };
         // A literal is the cheapest form of its class nearly everywhere, and never worse by more than a move.
@@ -338,9 +354,9 @@ impl<'a> Choices<'a> {
     }
 
     /// A node that says what a loop carries: a new parameter of the loop's header, if it is a recurrence.
-    fn carry(&mut self, id: NodeId, class: ClassId, unavailable: &BTreeSet<OpId>, literals: &[bool]) {
+    fn carry(&mut self, id: NodeId, class: ClassId, usable: &Usable, literals: &[bool]) {
         let Some(r) = self.recurrence(id) else { return };
-        if literals[class.index()] || unavailable.contains(&r.step) {
+        if literals[class.index()] || !usable.operation(r.step) {
             return;
         }
         let alternative = AltId(self.alternatives.len() as u32);

@@ -120,7 +120,8 @@ impl CostModel {
             Head::Const(_) => self.constant,
             Head::Opaque(_) => self.opaque,
             Head::Leaf(_) | Head::Token(_) | Head::Proj(_) | Head::Copy => 0,
-            Head::Op(op) => self.operation(universe, classes, op, &node.types, &node.children),
+            // A part stands for the whole.
+            Head::Op(op) => self.operation(universe, classes, universe.ops.whole(op), &node.types, &node.children),
         }
     }
 

@@ -21,9 +21,11 @@
 
 mod look_ahead;
 
+use super::accesses::{Accesses, Bits};
 use super::calls::RemovalGroups;
 use super::check_identity::{CheckIdentities, CheckIdentityId, Speculation};
 use super::segments::SegmentTree;
+use super::usable::Usable;
 use super::writes::Writes;
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView};
@@ -32,9 +34,9 @@ use crate::ir::{BlockId, RegionId};
 use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, StateAfter, StatementKind};
 use indexmap::IndexMap;
 use look_ahead::Walk;
-use rewright_typeprop::{OpId, Universe};
+use rewright_typeprop::Universe;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What becomes of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,11 +68,16 @@ pub(crate) struct Plan {
     pub(crate) known: Vec<Vec<AvailableCheck>>,
     /// By key: is it about memory, which calls may free?
     accesses: Vec<bool>,
+    /// Those about memory, by where.
+    places: Accesses,
     /// Which statements at sites may go.
     pub(crate) removable: RemovalGroups,
-    /// Writes at which another operation could be executed in place of those before it.
-    pub(crate) mergeable: BTreeSet<SiteId>,
+    /// By write: later ones at which another operation could be executed in its place, and of those in between.
+    pub(crate) mergeable: Mergeable,
 }
+
+/// By write, later ones at which another operation could be executed in its place, and of those in between.
+pub(crate) type Mergeable = BTreeMap<SiteId, BTreeSet<SiteId>>;
 
 impl Plan {
     /// May a value that needs this be computed there?
@@ -90,6 +97,14 @@ impl Plan {
         known.is_some_and(|list| list.iter().any(|k| (k.write || !write) && holds(k)))
     }
 
+    /// Accesses near some bits that are known not to trap there, if they write.
+    pub(super) fn writable(&self, tree: &SegmentTree, at: SegmentId) -> impl Fn(Bits) -> Vec<Bits> {
+        move |bits| {
+            let known = self.places.beside(bits).filter(|(_, key)| self.is_known(tree, *key, at, true));
+            known.map(|(bits, _)| bits).collect()
+        }
+    }
+
     fn learn(&mut self, key: CheckIdentityId, from: SegmentId, write: bool) {
         if self.known.len() <= key.0 as usize {
             self.known.resize_with(key.0 as usize + 1, Vec::new);
@@ -105,8 +120,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) kept: &'a [bool],
     /// Writes at which another operation is executed in place of those before it.
     pub(crate) merged: &'a BTreeSet<SiteId>,
-    /// Operations that are not to be chosen.
-    pub(crate) unavailable: &'a BTreeSet<OpId>,
+    /// What may be executed.
+    pub(crate) usable: &'a Usable<'a>,
 }
 
 /// Makes the plan.
@@ -121,12 +136,13 @@ pub(crate) fn plan(given: Saturated, tree: &SegmentTree, keys: &mut CheckIdentit
         known: vec![vec![]; keys.len()],
         accesses: keys.accesses(),
         removable: RemovalGroups::new(given),
-        mergeable: BTreeSet::new(),
+        places: Accesses::new(keys),
+        mergeable: BTreeMap::new(),
     };
     let desynced = vec![FxHashMap::default(); original.len()];
     let forced = vec![false; skeleton.statements.len()];
     let relied = forced.clone();
-    let writes = Writes::new(given, keys, asked.unavailable);
+    let writes = Writes::new(given, keys, asked.usable);
     let mut planner = Planner {
         skeleton,
         view,
@@ -292,7 +308,9 @@ impl Planner<'_, '_> {
         };
         // An idempotent write whose check has to move needs no other write to set the state right.
         let right = self.walk(&mut walk, site, idempotent);
-        self.plan.mergeable.extend(walk.mergeable);
+        if !walk.mergeable.is_empty() {
+            self.plan.mergeable.entry(site).or_default().extend(walk.mergeable);
+        }
         if !right {
             return false;
         }

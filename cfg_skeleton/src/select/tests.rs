@@ -22,6 +22,7 @@ mod truth;
 mod typed;
 mod unseen;
 mod values;
+mod wide_stores;
 
 use super::*;
 use crate::egraph::EGraphView;
@@ -117,7 +118,8 @@ impl<'u> Case<'u> {
         keys: &mut CheckIdentities<'a>,
     ) -> Choices<'a> {
         let mut kept = vec![false; self.skeleton.statements.len()];
-        choices(self.saturated(), options, tree, keys, &mut kept, &BTreeSet::new())
+        let usable = Usable::new(&self.view, self.universe, &options.unavailable);
+        choices(self.saturated(), options, tree, keys, &usable, &mut kept, &BTreeSet::new())
     }
 
     fn select(&self, method: Method) -> Selection {

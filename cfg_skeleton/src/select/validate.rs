@@ -145,10 +145,10 @@ pub fn check(given: Saturated, model: &CostModel, selection: &Selection) -> Vec<
         places: FxHashMap::default(),
         found: vec![],
     };
+    checker.facts();
     checker.definitions();
     checker.statements();
     checker.moves();
-    checker.facts();
     checker.states();
     checker.traps();
     checker.uses();

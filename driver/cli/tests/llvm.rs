@@ -5,6 +5,7 @@
 
 mod aliases;
 mod validated;
+mod wide_stores;
 
 use rewright_wrap::compile::PASSES;
 use std::fs;

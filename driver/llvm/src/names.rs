@@ -377,6 +377,11 @@ impl Names {
         self.written.get(op.0 as usize)?.as_ref().map(|(opcode, written)| (opcode.as_str(), *written))
     }
 
+    /// Is an operation a store?
+    pub fn is_store(&self, op: OpId) -> bool {
+        matches!(self.written(op), Some((_, InstructionForm::Store)))
+    }
+
     /// What becomes of operands of an operation that are poison. That a divisor is, is worse.
     pub fn poison(&self, op: OpId) -> Poison {
         self.written(op).map_or(Poison::Unknown, |(_, written)| written.poison())

@@ -194,6 +194,17 @@ impl<'a> PoisonAnalysis<'a> {
         (same_kind(&origin.kind, &inst.kind) && origin.args.len() == inst.args.len()).then_some(origin)
     }
 
+    /// The store of the original in whose place this one is executed, if it stores something else: other bytes, another
+    /// value.
+    pub fn store_replaced(&self, inst: &Inst) -> Option<&'a Inst> {
+        let original = self.original.function.insts.get(inst.origin? as usize)?;
+        let is_store = |inst: &Inst| match inst.kind {
+            InstKind::Op { op, .. } => self.names.is_store(op) && inst.args.len() == 3,
+            _ => false,
+        };
+        (self.origin(inst).is_none() && is_store(inst) && is_store(original)).then_some(original)
+    }
+
     /// Is it the same value as one of the original?
     pub fn is_same(&self, value: Value, wanted: Value) -> bool {
         let wanted = self.original.same[wanted.index()];
@@ -221,8 +232,13 @@ impl<'a> PoisonAnalysis<'a> {
     pub fn is_clean(&self, user: &Inst, index: usize) -> bool {
         match self.origin(user) {
             Some(origin) => self.covers(origin.args[index], user.args[index]),
-            // Its own users ask.
-            None => self.is_plain(user),
+            // A store to a pointer that is poison is undefined wherever it stores. What it stores in place of another one is
+            // never poison: some of those bytes may not have been.
+            None => match self.store_replaced(user) {
+                Some(replaced) => index != 1 && self.covers(replaced.args[index], user.args[index]),
+                // Its own users ask.
+                None => self.is_plain(user),
+            },
         }
     }
 

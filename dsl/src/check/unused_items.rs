@@ -39,9 +39,15 @@ impl Checker<'_> {
                 // One declaration over a list is many operations. A front end may make what it has a name for.
                 let mut declared = self.fns.iter().filter(|p| p.item.span == item.span).map(|p| p.op).peekable();
                 let named = |id: OpId| !self.program.universe.ops.get(id).names.is_empty();
+                // Rules over what writes and gives a value may mention only its parts.
+                let parts = |id: OpId| self.program.universe.ops.get(id).parts.map(|parts| [parts.state, parts.value]);
+                let mentions = |id: OpId| {
+                    mentioned.ops.contains(&id)
+                        || parts(id).is_some_and(|ids| ids.iter().any(|id| mentioned.ops.contains(id)))
+                };
                 let used = declared.peek().is_none()
                     || mentioned.values.contains(&f.name.node)
-                    || declared.any(|id| mentioned.ops.contains(&id) || named(id));
+                    || declared.any(|id| mentions(id) || named(id));
                 ("function", &f.name, used)
             }
             ItemKind::Fact { name, .. } => {

@@ -167,7 +167,11 @@ impl Planner<'_, '_> {
         if (free || walk.relied.contains(&site)) && self.executable(site, walk.planned) {
             return Step::Right;
         }
-        if free && !self.writes.nodes(site, walk.planned).is_empty() {
+        let others = || match self.skeleton.statement(site).kind {
+            StatementKind::Call { .. } => self.writes.calls(site, walk.planned),
+            _ => self.writes.nodes(site, walk.planned, &self.plan.writable(self.tree, before)),
+        };
+        if free && !others().is_empty() {
             walk.mergeable.push(site);
             if self.asked.merged.contains(&site) {
                 return Step::Right;
@@ -191,8 +195,13 @@ impl Planner<'_, '_> {
     /// Does the class after the write hold the same operation on the same operands in the planned state, and that of the
     /// value that it gives, if it gives one?
     fn executable(&self, site: SiteId, planned: ClassId) -> bool {
+        let known = self.plan.writable(self.tree, self.skeleton.segment_before(site));
         let StatementKind::Call { node: value, after: Some(after), .. } = &self.skeleton.statement(site).kind else {
-            return self.writes.nodes(site, planned).first().is_some_and(|id| self.writes.is_original(site, *id));
+            return self
+                .writes
+                .nodes(site, planned, &known)
+                .first()
+                .is_some_and(|id| self.writes.is_original(site, *id));
         };
         let node = &self.skeleton.input.nodes[value.index()];
         let Head::Op(op) = node.head else { return false };

@@ -1,10 +1,11 @@
 //! Is what is executed at a site what stands there, and may what is not executed go?
 
 use super::{Validator, Violation};
-use crate::egraph::{ClassId, Head, NodeId};
+use crate::egraph::{ClassId, Head, Node, NodeId};
 use crate::ir::BlockId;
 use crate::select::Def;
 use crate::skeleton::{CheckKey, SegmentId, SiteId, StatementKind};
+use rewright_typeprop::ops::Part;
 use rustc_hash::FxHashSet;
 
 impl Validator<'_> {
@@ -29,6 +30,11 @@ impl Validator<'_> {
         let StatementKind::Call { node: original, site: token, .. } = &self.skeleton.statement(site).kind else {
             return Some(Violation::NotAtSite(segment, site));
         };
+        if let Some(node) = self.part_at(site, def) {
+            let fits = segment == self.skeleton.segment_before(site)
+                && self.operands(node).1.iter().all(|c| self.view.class(*c).constant.is_some());
+            return (!fits).then_some(Violation::NotAtSite(segment, site));
+        }
         let stands = || {
             let Def::Node(id) = def else { return false };
             let Some(node) = self.view.nodes.get(id.index()) else { return false };
@@ -42,6 +48,22 @@ impl Validator<'_> {
                 && constants.iter().all(|c| self.view.class(*c).constant.is_some())
         };
         (!stands()).then_some(Violation::NotAtSite(segment, site))
+    }
+
+    /// The node of the state after a call, if such a call is to be executed at the site of another one that gives a value:
+    /// it leaves the same behind. In which state, and what it gives, is asked elsewhere.
+    pub(super) fn part_at(&self, site: SiteId, def: Def) -> Option<&Node<ClassId>> {
+        let (StatementKind::Call { node: original, after: Some(after), .. }, Def::Node(id)) =
+            (&self.skeleton.statement(site).kind, def)
+        else {
+            return None;
+        };
+        let node = self.view.nodes.get(id.index())?;
+        let (Head::Op(op), Head::Op(was)) = (node.head, self.original(*original).head) else { return None };
+        let (op, was) = (self.universe.ops.get(op), self.universe.ops.get(was));
+        let is_state = matches!(op.part_of, Some(Part::State(_)));
+        let is_there = self.view.node_class[id.index()] == self.class_of(after.out);
+        (is_state && is_there && op.effects.writes == was.effects.writes).then_some(node)
     }
 
     /// Is a node one of a class, or of a class that is copied into it?

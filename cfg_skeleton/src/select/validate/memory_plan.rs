@@ -125,7 +125,10 @@ impl Validator<'_> {
                 let others = (0..now.len()).filter(|other| *other != row);
                 let seen = others.filter(|other| now[*other] != self.was(*other, before)).collect::<Vec<_>>();
                 self.found.extend(seen.into_iter().map(|row| Violation::Observed(before, RegionId(row as u32))));
-                if now[row] != self.was(row, before) && !self.is_said_in(site, *node, named.out, now[row]) {
+                let chosen = self.selection.defs.get(&(before, self.executed_class(site)));
+                let is_other = chosen.is_some_and(|def| self.part_at(site, *def).is_some());
+                let moved = is_other || now[row] != self.was(row, before);
+                if moved && !self.is_said_in(site, *node, named.out, now[row]) {
                     self.found.push(Violation::WriteInOtherState(site));
                 }
                 now[row] = self.class_of(named.out);
@@ -176,7 +179,7 @@ impl Validator<'_> {
         let Some(Def::Node(id)) = self.selection.defs.get(&at) else { return false };
         let Some(node) = self.view.nodes.get(id.index()) else { return false };
         let Head::Op(op) = node.head else { return false };
-        let Some(parts) = self.universe.ops.get(op).parts else { return false };
+        let Some(parts) = self.universe.ops.get(self.universe.ops.whole(op)).parts else { return false };
         let operands = self.split(node).0;
         let is_there = |part: OpId, class: ClassId| {
             self.view.class(class).nodes.iter().map(|id| self.view.node(*id)).any(|other| {

@@ -1,22 +1,23 @@
-//! Does what is executed where a write stood write what it wrote, and trap where it did?
+//! Does what is executed where a write stood leave the same behind, and trap where it did?
 
 use super::Validator;
+use super::checks::Fact;
 use crate::egraph::{ClassId, Head, Node};
 use crate::select::Def;
-use crate::skeleton::{SiteId, StatementKind};
+use crate::skeleton::{SegmentId, SiteId, StatementKind};
 use rewright_typeprop::Model;
 
 impl Validator<'_> {
     /// The node that a definition says is executed at a write's site, if it may be: it leaves the same state behind. In
     /// which state it may be executed is asked elsewhere.
     pub(super) fn written(&self, site: SiteId, def: Def) -> Option<&Node<ClassId>> {
-        let StatementKind::Write { out, trap, .. } = &self.skeleton.statement(site).kind else { return None };
+        let StatementKind::Write { out, .. } = &self.skeleton.statement(site).kind else { return None };
         let Def::Node(id) = def else { return None };
         let node = self.view.nodes.get(id.index())?;
         let (_, constants) = self.operands(node);
         let fits = self.view.members(self.class_of(*out)).contains(&id)
             && constants.iter().all(|c| self.view.class(*c).constant.is_some())
-            && self.writes_like(node, &self.original(*out), trap.is_some());
+            && self.writes_like(node, &self.original(*out), site);
         fits.then_some(node)
     }
 
@@ -26,7 +27,7 @@ impl Validator<'_> {
         matches!(site, Some(StatementKind::Write { .. }))
     }
 
-    fn writes_like(&self, node: &Node<ClassId>, original: &Node<ClassId>, may_trap: bool) -> bool {
+    fn writes_like(&self, node: &Node<ClassId>, original: &Node<ClassId>, site: SiteId) -> bool {
         if node.head == original.head && node.types == original.types && self.split(node).0 == self.split(original).0 {
             return true;
         }
@@ -41,10 +42,42 @@ impl Validator<'_> {
             return false;
         }
         match (op.is_access(), was.is_access()) {
-            (true, true) => self.runs(node).is_some() && self.runs(node) == self.runs(original),
-            (false, false) => !may_trap && !ours.traps,
+            (true, true) => match (self.runs(node), self.runs(original)) {
+                (Some(ours), Some(theirs)) => ours == theirs || !self.may_trap(site) && self.is_inside(&ours, site),
+                _ => false,
+            },
+            (false, false) => self.said(site) && !ours.traps,
             (true, false) | (false, true) => false,
         }
+    }
+
+    /// Are all bits of an access bits of others that do not trap at a write's site: the write itself, if it is said not to,
+    /// or such that have been executed, or said not to trap?
+    fn is_inside(&self, access: &Fact, site: SiteId) -> bool {
+        let own = match &self.skeleton.statement(site).kind {
+            StatementKind::Write { out, .. } if self.said(site) => self.runs(&self.original(*out)),
+            _ => None,
+        };
+        self.are_bits_of(access, self.skeleton.segment_before(site), own.as_ref())
+    }
+
+    /// Is each byte of an access one of those that some write proves, or that are given? Not behind what may have freed it.
+    fn are_bits_of(&self, access: &Fact, at: SegmentId, given: Option<&Fact>) -> bool {
+        let Fact::Bits(base, offset, bits) = access else { return false };
+        let holds = |from: SegmentId| self.flow.dominates(from, at) && self.skeleton.stays_accessible(from, at);
+        let proved = self.places.iter().filter(|(_, places)| places.iter().any(|(from, write)| *write && holds(*from)));
+        let parts: Vec<(i64, u32)> = proved
+            .map(|(fact, _)| fact)
+            .chain(given)
+            .filter_map(|fact| match fact {
+                Fact::Bits(other, offset, bits) if other == base => Some((*offset, *bits)),
+                _ => None,
+            })
+            .collect();
+        (0..i64::from(bits.div_ceil(8))).all(|byte| {
+            let byte = offset.wrapping_add(byte);
+            parts.iter().any(|(start, width)| (byte.wrapping_sub(*start) as u64) < u64::from(*width / 8))
+        })
     }
 
     /// An address with an offset, without the constants that are added to it on the way.

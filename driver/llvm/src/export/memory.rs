@@ -6,7 +6,7 @@ use crate::import::Source;
 use crate::layout::alignment_of;
 use crate::names::InstructionForm;
 use crate::types::Type;
-use rewright_cfg_skeleton::ir::{Access, Definition, Inst, InstKind};
+use rewright_cfg_skeleton::ir::{Access, Definition, Inst, InstKind, Value};
 use rewright_typeprop::OpId;
 
 /// Metadata that says something of the value that is read.
@@ -46,6 +46,9 @@ impl<'a> Exporter<'a> {
                 self.line(&format!("{name} = {opcode} {ty}, ptr {address}, align {align}"), &metadata);
             }
             (InstructionForm::Store, [_, value, _]) => {
+                if let Some(replaced) = self.poison.store_replaced(inst) {
+                    return self.other_store(inst, replaced, opcode);
+                }
                 // A store stands where it stood.
                 let whole = origin.and_then(|_| self.whole(inst)).ok_or_else(bad)?;
                 let ty = self.declared_type(self.function.ty(*value)).ok_or(ExportError::Type(*value))?;
@@ -61,6 +64,38 @@ impl<'a> Exporter<'a> {
             _ => return Err(bad()),
         }
         Ok(())
+    }
+
+    /// A store of other bytes in the place of one of the original. Of the original's promises only that of its address
+    /// counts, as far as it says something of this one.
+    fn other_store(&mut self, inst: &Inst, replaced: &'a Inst, opcode: &str) -> Result<(), ExportError> {
+        let value = inst.args[1];
+        let ty = self.declared_type(self.function.ty(value)).ok_or(ExportError::Type(value))?;
+        let text = self.operand(inst, 1, &ty)?;
+        let address = self.address(inst, 2, &[])?;
+        let stated = match self.whole(inst).map(|whole| &whole.shape) {
+            Some(Shape::Store(value, _, access)) => alignment_of(*access, &value.ty, self.file).unwrap_or(1),
+            _ => 1,
+        };
+        let from_same = self.poison.is_same(inst.args[0], replaced.args[0]);
+        let align = match (self.number(inst.args[2]), self.original_number(replaced.args[2])) {
+            (Some(here), Some(there)) if from_same => align_at(stated, here.wrapping_sub(there)),
+            _ => 1,
+        };
+        let dbg = self.location(inst);
+        self.line(&format!("{opcode} {ty} {text}, ptr {address}, align {align}"), &dbg);
+        Ok(())
+    }
+
+    /// What a value of the original is, if it is a constant.
+    fn original_number(&self, value: Value) -> Option<i64> {
+        match self.original.definitions[value.index()]? {
+            Definition::Result(_, id, _) => match self.imported.function.inst(id).kind {
+                InstKind::Const(n) => Some(n),
+                _ => None,
+            },
+            Definition::Param(..) => None,
+        }
     }
 
     /// The pointer of an access: that whose address its first operand is, and the constant operand `offset` on.
@@ -159,6 +194,14 @@ impl<'a> Exporter<'a> {
         let natural = ty.layout(&self.file.named).map_or(1, |(_, align)| align);
         let known = if access.aligned { natural } else { 1 };
         known.max(stated.min().unwrap_or(1))
+    }
+}
+
+/// How an address is aligned that is so many bytes from one that is aligned.
+fn align_at(align: u64, distance: i64) -> u64 {
+    match distance {
+        0 => align,
+        _ => align.min(1 << distance.trailing_zeros()),
     }
 }
 

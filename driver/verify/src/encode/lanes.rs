@@ -125,16 +125,19 @@ impl Encoder<'_> {
         Ok(Symbolic { bits, nan: Expr::FALSE, open: self.s.or(&opens), provenance })
     }
 
-    /// Adds the condition under which an access of a side traps: nobody can say when, but the same access traps alike.
+    /// Adds the condition under which an access of a side traps: where one of its bytes cannot be accessed. Nobody can say
+    /// of which that holds, but it is the same whatever accesses them.
     fn record_access(&mut self, decl: &Op, repr: Repr, access: MemoryAccess, address: &Address, scope: Scope<'_>) {
         if !scope.outer || scope.strict {
             return;
         }
         for _ in &decl.checks {
             let bytes = access.bits.unwrap_or(repr.total_bits()) / 8;
-            let address = address.term(&mut self.s);
-            let trap = self.s.unknown(&format!("no {bytes} bytes at"), &[address], smt::Sort::Bool);
-            self.traps.push(trap);
+            for byte in 0..bytes {
+                let address = address.plus(byte.into()).term(&mut self.s);
+                let trap = self.s.unknown("no byte at", &[address], smt::Sort::Bool);
+                self.traps.push(trap);
+            }
         }
     }
 }
