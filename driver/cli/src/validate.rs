@@ -371,8 +371,7 @@ fn comparer<'p>(
     let by_rules = matches!(second, Second::Rules);
     let llvm_rules = has_llvm && (by_rules || methods.iter().any(|method| method.needs_packs()));
     // What rules have made, they would prove of themselves.
-    let by_default = args.method.is_empty() || args.rules.are_named();
-    let helps = !by_rules && by_default && methods.contains(&Method::Refined);
+    let helps = !by_rules && args.rules.are_named() && methods.contains(&Method::Refined);
     let (mut rules, mut program, mut options) = (None, None, Options::default());
     let (mut equations, mut vouched) = (None, BTreeSet::new());
     if by_rules {

@@ -71,7 +71,7 @@ pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Bod
         check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, kept)
             .map_err(|error| HeaderError::Parameter { error, n })?;
     }
-    mentioned(before, after)
+    mentioned(before, after, &[])
 }
 
 /// Whether an attribute promises something of the values that a function is given or gives.
@@ -111,11 +111,12 @@ fn computes_floats(body: &Body) -> bool {
     body.blocks.iter().flat_map(|block| &block.instructions).any(computes)
 }
 
-/// Globals and functions that either body mentions, and those that the definitions of such globals mention: a pointer
-/// that is loaded from one leads to others.
-fn mentioned(before: Version<'_>, after: Version<'_>) -> Result<(), HeaderError> {
+/// Globals and functions that either body mentions or the text of one that has been inlined, and those that the definitions
+/// of such globals mention: a pointer that is loaded from one leads to others.
+pub(super) fn mentioned(before: Version<'_>, after: Version<'_>, inlined: &[&str]) -> Result<(), HeaderError> {
     let own = |name: &str| name == before.definition.name || name == after.definition.name;
-    let mut todo: BTreeSet<String> = [before, after].iter().flat_map(|v| names(v.text())).map(String::from).collect();
+    let texts = [before.text(), after.text()].into_iter().chain(inlined.iter().copied());
+    let mut todo: BTreeSet<String> = texts.flat_map(names).map(String::from).collect();
     let mut seen = BTreeSet::new();
     while let Some(name) = todo.pop_first() {
         if own(&name) || !seen.insert(name.clone()) {

@@ -163,7 +163,9 @@ fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     let [old, new] = versions.map(|v| body::read(v.file(), v.definition).map_err(NotModelled::from));
     let mut bodies = [old?, new?];
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
-    if let Some(old) = inlined(versions, &bodies) {
+    if let Some((old, texts)) = inlined(versions, &bodies)
+        && headers::mentioned(versions[0], versions[1], &texts).is_ok()
+    {
         bodies[0] = old;
     }
     let unseen = allocations::without_unseen(versions, &bodies);

@@ -15,36 +15,46 @@ use rewright_llvm::body::{self, Block, Body, Instruction, Operand, Role, Shape, 
 use rewright_llvm::module::Definition;
 use rustc_hash::FxHashMap;
 
+/// Metadata by which accesses of one execution of a body are apart, not those of two.
+const OF_EXECUTIONS: [&str; 2] = ["!alias.scope", "!noalias"];
+
 /// Instructions of a body with what is put into it.
 const MOST: usize = 4_000;
 
-/// The first version's body without calls of functions that only it calls, as far as their bodies can stand there.
-pub(super) fn inlined(versions: [Version<'_>; 2], bodies: &[Body; 2]) -> Option<Body> {
+/// The first version's body without calls of functions that only it calls, as far as their bodies can stand there; and the
+/// texts of these.
+pub(super) fn inlined<'v>(versions: [Version<'v>; 2], bodies: &[Body; 2]) -> Option<(Body, Vec<&'v str>)> {
     let kept = calls(&bodies[1]);
     let mut body: Option<Body> = None;
+    let mut texts = vec![];
     for number in 0.. {
         let now = body.as_ref().unwrap_or(&bodies[0]);
-        let Some(next) = once(versions[0], now, number, &|callee| !kept.contains_key(callee)) else { break };
+        let Some((next, callee)) = once(versions[0], now, number, &|callee| !kept.contains_key(callee)) else { break };
         // Functions that call each other never come to an end.
         if next.blocks.iter().map(|block| block.instructions.len()).sum::<usize>() > MOST {
             return None;
         }
+        texts.push(&versions[0].file().text[callee.body.clone()]);
         body = Some(next);
     }
-    body
+    Some((body?, texts))
 }
 
 /// The body with that of a callee in place of the first call for which that can be.
-fn once(version: Version<'_>, body: &Body, number: usize, goes: &dyn Fn(&str) -> bool) -> Option<Body> {
+fn once<'v>(
+    version: Version<'v>,
+    body: &Body,
+    number: usize,
+    goes: &dyn Fn(&str) -> bool,
+) -> Option<(Body, &'v Definition)> {
     let flow = Flow::new(body);
     for (at, block) in body.blocks.iter().enumerate() {
         for (n, i) in block.instructions.iter().enumerate() {
             let Some(callee) = callee(version, i).filter(|callee| goes(&callee.name)) else { continue };
             let Ok(own) = body::read(version.file(), callee) else { continue };
-            if fits(version, callee, &own)
-                && !(has_slots(&own) && flow.loops().iter().any(|one| one.blocks.contains(&at)))
-            {
-                return Some(put(body, (at, n), callee, own, number));
+            let is_again = || flow.loops().iter().any(|one| one.blocks.contains(&at));
+            if fits(version, callee, &own) && !(has_slots(&own) && is_again()) {
+                return Some((put(body, (at, n), callee, own, number), callee));
             }
         }
     }
@@ -143,6 +153,7 @@ fn named_apart(mut own: Body, callee: &Definition, call: &Instruction, number: u
     for block in &mut own.blocks {
         block.label = apart(&block.label);
         for i in &mut block.instructions {
+            i.metadata.retain(|(kind, _)| !OF_EXECUTIONS.contains(&kind.as_str()));
             i.result = i.result.as_ref().map(apart);
             i.replace(|name| names.get(name).cloned());
             match &mut i.shape {

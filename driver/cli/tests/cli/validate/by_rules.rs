@@ -71,3 +71,18 @@ fn approximate_rules_prove_nothing() {
     let (found, said) = verdict("ll", [&before, &after], "--rules own.rw --method refined");
     assert_eq!(found, "\"unknown\"", "{said}");
 }
+
+/// In CLIF a store traps where nothing may be written, and goes with no proof that nothing traps.
+#[test]
+fn rules_about_memory_prove_nothing_of_clif() {
+    let function =
+        |stores: &str| format!("function %f(i64) {{\nblock0(v0: i64):\n    v1 = load.i32 v0\n{stores}    return\n}}\n");
+    let versions = [function("    store v1, v0\n"), function("")];
+    let (found, said) = verdict("clif", versions.each_ref().map(String::as_str), "--rules std");
+    assert_eq!(found, "\"unknown\"", "{said}");
+    assert!(said.contains("it accesses memory"), "{said}");
+    let function = |body: &str| format!("function %f(i64) -> i64 {{\nblock0(v0: i64):\n{body}    return v9\n}}\n");
+    let versions = [function("    v9 = imul_imm v0, 5\n"), function("    v1 = ishl_imm v0, 2\n    v9 = iadd v0, v1\n")];
+    let (found, said) = verdict("clif", versions.each_ref().map(String::as_str), "--rules std");
+    assert_eq!(found, "\"proved\"", "{said}");
+}

@@ -50,6 +50,21 @@ fn callees_of_which_the_body_is_another_one_are_not() {
     assert!(!proved(CALLS, &others, &after));
 }
 
+/// What a callee reads must be the same in both modules.
+#[test]
+fn globals_of_callees_are_compared() {
+    let [read, told] = ["%v = load i32, ptr @x\nret i32 %v", "ret i32 6"];
+    let before = "define i32 @f() {\n%r = call i32 @g()\nret i32 %r\n}\n";
+    for (first, holds) in [(6, true), (5, false)] {
+        let [old, new] =
+            [(before, first), (&format!("define i32 @f() {{\n{told}\n}}\n"), 6)].map(|(function, number)| {
+                let others = format!("@x = internal constant i32 {number}\ndefine internal i32 @g() {{\n{read}\n}}\n");
+                rewright_llvm::module::read(module(function, &others)).unwrap()
+            });
+        assert_eq!(of_files(&old, &new).proved, holds, "{first}");
+    }
+}
+
 /// What promises to progress may call what does not, so that a loop of a callee may run for ever.
 #[test]
 fn a_caller_promises_nothing_for_its_callees() {
