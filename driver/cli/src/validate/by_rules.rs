@@ -5,7 +5,6 @@
 //! the rules, which is said. Rules that let effects go, or whose sides are only close, take no part, and of functions of CLIF
 //! and of our own text that access memory rules say nothing.
 
-use super::compare::Comparer;
 use super::text::Text;
 use crate::language::Language;
 use rewright_cfg_skeleton::ir::{Function, InstKind, Value, definitions};
@@ -26,6 +25,9 @@ use std::sync::Arc;
 
 /// Rules that are named in an assumption; of more, only the number is told.
 const NAMED: usize = 8;
+
+/// Compares two versions without rules, as a configuration says.
+pub(super) type Compare<'a> = dyn Fn([&Text; 2], &Config) -> anyhow::Result<ValidationReport> + 'a;
 
 /// Rules whose two sides are equal.
 pub(super) struct ByRules {
@@ -48,7 +50,7 @@ impl ByRules {
     /// Proves what it can of the functions that are neither proved nor refuted.
     pub(super) fn decide(
         &self,
-        comparer: &Comparer,
+        (compare, config): (&Compare<'_>, &Config),
         language: Language,
         versions: [&Text; 2],
         report: &mut ValidationReport,
@@ -60,9 +62,9 @@ impl ByRules {
             return;
         }
         let found = match language {
-            Language::Llvm => self.shown::<LlvmInput>(comparer, language, versions, &open, report),
-            Language::Own => self.shown::<ModuleOptimiser>(comparer, language, versions, &open, report),
-            Language::Clif => self.shown::<ClifInput>(comparer, language, versions, &open, report),
+            Language::Llvm => self.shown::<LlvmInput>((compare, config), language, versions, &open, report),
+            Language::Own => self.shown::<ModuleOptimiser>((compare, config), language, versions, &open, report),
+            Language::Clif => self.shown::<ClifInput>((compare, config), language, versions, &open, report),
             Language::Mlir => Err("no rules are about MLIR".into()),
         };
         for (place, n) in open.iter().enumerate() {
@@ -78,7 +80,7 @@ impl ByRules {
     /// Verdicts on these functions, or why rules do not help.
     fn shown<F: FrontEnd>(
         &self,
-        comparer: &Comparer,
+        (compare, config): (&Compare<'_>, &Config),
         language: Language,
         versions: [&Text; 2],
         open: &[usize],
@@ -101,9 +103,9 @@ impl ByRules {
                 methods: vec![Method::Refined],
                 function: Some(verdict.function.clone()),
                 part: None,
-                ..comparer.config.clone()
+                ..config.clone()
             };
-            let found = comparer.compare_as(language, &text, versions[1], &config);
+            let found = compare([&text, versions[1]], &config);
             let found = found.map_err(|error| format!("{error:#}"))?;
             match found.functions.into_iter().find(|other| other.function == verdict.function) {
                 Some(proof) if !proof.is_proved() => {

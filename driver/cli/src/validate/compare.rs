@@ -54,9 +54,10 @@ impl Comparer {
     /// Mistakes in one of them; a function that neither has ([`ValidateError::Function`]); a tool that is not there
     /// ([`ValidateError::Tool`]).
     pub(crate) fn compare(&self, language: Language, before: &Text, after: &Text) -> Result<ValidationReport> {
-        let mut report = self.compare_as(language, before, after, &self.config)?;
+        let mut report = self.compare_as(language, [before, after], &self.config)?;
         if let (Some(rules), false) = (&self.by_rules, language == Language::Mlir) {
-            rules.decide(self, language, [before, after], &mut report);
+            let compare = |versions: [&Text; 2], config: &Config| self.compare_as(language, versions, config);
+            rules.decide((&compare, &self.config), language, [before, after], &mut report);
         }
         Ok(report)
     }
@@ -65,13 +66,7 @@ impl Comparer {
     ///
     /// # Errors
     /// As [`Self::compare`].
-    pub(super) fn compare_as(
-        &self,
-        language: Language,
-        before: &Text,
-        after: &Text,
-        config: &Config,
-    ) -> Result<ValidationReport> {
+    fn compare_as(&self, language: Language, [before, after]: [&Text; 2], config: &Config) -> Result<ValidationReport> {
         match language {
             Language::Llvm => self.llvm(before, after, config),
             Language::Mlir => self.mlir(before, after),
