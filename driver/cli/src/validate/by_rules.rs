@@ -171,11 +171,16 @@ fn rewritten<F: FrontEnd>(first: &F, second: &F, name: &str, may_access: bool) -
     }
 }
 
+/// An operation and its types.
+type Instance = (OpId, Vec<String>);
+
+/// By operand: its value, if it is a constant.
+type Constants = Vec<Option<i64>>;
+
 /// Prices at which a program is chosen that is like another one: what that has is cheap, also on other constants.
 #[derive(Debug)]
 struct Likeness {
-    /// By operation and types: constants among its operands, for each time that it is there.
-    operations: BTreeMap<(OpId, Vec<String>), BTreeSet<Vec<Option<i64>>>>,
+    operations: BTreeMap<Instance, BTreeSet<Constants>>,
 }
 
 impl Likeness {

@@ -86,7 +86,7 @@ fn fits(version: Version<'_>, callee: &Definition, body: &Body) -> bool {
     let caller = &version.definition.attributes;
     let runs_on = has(caller, "mustprogress") && !has(&callee.attributes, "mustprogress");
     let ends = |block: &Block| block.instructions.last().is_some_and(|i| i.shape.is_terminator());
-    let returns = body.blocks.iter().any(|block| matches!(returned(block), Some(_)));
+    let returns = body.blocks.iter().any(|block| returned(block).is_some());
     !callee.variadic
         && said
         && returns

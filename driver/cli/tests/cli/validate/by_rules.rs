@@ -81,8 +81,15 @@ fn rules_about_memory_prove_nothing_of_clif() {
     let (found, said) = verdict("clif", versions.each_ref().map(String::as_str), "--rules std");
     assert_eq!(found, "\"unknown\"", "{said}");
     assert!(said.contains("it accesses memory"), "{said}");
-    let function = |body: &str| format!("function %f(i64) -> i64 {{\nblock0(v0: i64):\n{body}    return v9\n}}\n");
-    let versions = [function("    v9 = imul_imm v0, 5\n"), function("    v1 = ishl_imm v0, 2\n    v9 = iadd v0, v1\n")];
-    let (found, said) = verdict("clif", versions.each_ref().map(String::as_str), "--rules std");
-    assert_eq!(found, "\"proved\"", "{said}");
+}
+
+#[test]
+fn rules_prove_what_own_text_calls() {
+    let function = |body: &str| format!("func %f(%a: i64, %n: i64, %k: i64) -> i64 {{\n{body}  return %z\n}}\n");
+    let before = function("  %x = area %a, %n\n  %y = area %a, %k\n  %z = iadd %x, %y\n");
+    for (with, holds) in [("iadd", true), ("isub", false)] {
+        let after = function(&format!("  %w = {with} %n, %k\n  %z = area %a, %w\n"));
+        let (found, said) = verdict("ir", [&before, &after], "--rules own.rw");
+        assert_eq!(found == "\"proved\"", holds, "{found}: {said}");
+    }
 }
