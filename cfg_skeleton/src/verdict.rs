@@ -40,7 +40,7 @@ pub enum Tier {
     Cells,
     /// An SMT solver has decided it.
     Solver,
-    /// What rules make of the first version does what the second one does, as a solver has decided.
+    /// Rules rewrite the first version, and a solver has decided that the result does the same as the second version.
     Rules,
     /// Both have been run.
     Runs,

@@ -124,7 +124,7 @@ impl ByRules {
         Ok(open.iter().map(one).collect())
     }
 
-    /// What a proof by these rules rests on.
+    /// The assumption of a proof by these rules.
     fn holds(&self, rules: &[RuleId]) -> String {
         let families: BTreeSet<&str> = rules.iter().map(|rule| self.program.rule(*rule).name.as_str()).collect();
         let named = if families.len() <= NAMED {

@@ -63,7 +63,7 @@ fn what_rules_say_is_equal_is_proved() {
     assert_eq!(found, "\"unknown\"", "{said}");
 }
 
-/// What is only close is not equal.
+/// Sides that are only close are not equal.
 #[test]
 fn approximate_rules_prove_nothing() {
     let before = llvm("%z = call i64 @area(i64 %i, i64 %i)");
