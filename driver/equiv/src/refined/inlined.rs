@@ -85,16 +85,11 @@ fn fits(version: Version<'_>, callee: &Definition, body: &Body) -> bool {
     // A function that promises to progress may call one that does not.
     let caller = &version.definition.attributes;
     let runs_on = has(caller, "mustprogress") && !has(&callee.attributes, "mustprogress");
-    let ends = |block: &Block| block.instructions.last().is_some_and(|i| i.shape.is_terminator());
     let returns = body.blocks.iter().any(|block| returned(block).is_some());
-    !callee.variadic
-        && said
-        && returns
-        && body.blocks.iter().all(ends)
-        && (!runs_on || Flow::new(body).loops().is_empty())
+    !callee.variadic && said && returns && (!runs_on || Flow::new(body).loops().is_empty())
 }
 
-/// What a block returns, if it does.
+/// The operand of a block's `ret`; `None` if the block does not return.
 fn returned(block: &Block) -> Option<Option<&Operand>> {
     match block.instructions.last().map(|i| &i.shape) {
         Some(Shape::Return(value)) => Some(value.as_ref()),

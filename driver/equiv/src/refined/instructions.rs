@@ -32,7 +32,7 @@ fn made(result: Option<String>, ty: Type, opcode: &str, shape: Shape, template: 
     Instruction { result, ty, opcode, flags: vec![], indices: vec![], shape, template, bare: None, metadata: vec![] }
 }
 
-/// What an instruction takes, without a text.
+/// A template that lists an instruction's operands and has no text.
 pub(super) fn taking<'o>(operands: impl IntoIterator<Item = &'o Operand>) -> Template {
     let locals = operands.into_iter().filter(|operand| operand.is_local());
     Template { pieces: vec![], holes: locals.map(|operand| operand.text.clone()).collect() }
