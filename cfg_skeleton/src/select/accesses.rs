@@ -16,7 +16,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// What a check checks, if it is one of an access.
+    /// The bits that a check of an access is about; `None` for other checks.
     pub(super) fn of(key: &CheckIdentity) -> Option<Bits> {
         match *key {
             CheckIdentity::Access(base, offset, width) => Some(Bits { base, offset, width }),

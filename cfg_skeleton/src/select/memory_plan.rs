@@ -120,7 +120,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) kept: &'a [bool],
     /// Writes at which another operation is executed in place of those before it.
     pub(crate) merged: &'a BTreeSet<SiteId>,
-    /// What may be executed.
+    /// The operations that may be executed.
     pub(crate) usable: &'a Usable<'a>,
 }
 

@@ -55,7 +55,7 @@ pub(super) fn cheapest(
     Ok(best)
 }
 
-/// What has been tried.
+/// The alternatives tried so far.
 struct Search {
     /// The cheapest selection.
     best: SelectionReport,

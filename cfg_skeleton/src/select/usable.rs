@@ -4,7 +4,7 @@ use crate::egraph::{ClassId, EGraphView, Head, Node};
 use rewright_typeprop::{OpId, Universe};
 use std::collections::BTreeSet;
 
-/// What may be executed.
+/// The operations that may be executed.
 pub(super) struct Usable<'a> {
     universe: &'a Universe,
     unavailable: &'a BTreeSet<OpId>,

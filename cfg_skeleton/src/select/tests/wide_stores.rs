@@ -1,4 +1,4 @@
-//! One wider store in place of two beside each other: only where neither may trap, and where nobody looks in between.
+//! One wider store in place of two beside each other: only where neither may trap, and where nothing reads memory in between.
 
 use super::*;
 use crate::ir::{Access, BlockId, OpaqueEffects, RegionId, Value};
