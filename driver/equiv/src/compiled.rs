@@ -199,7 +199,10 @@ fn runs(function: &Runnable, mut inputs: Inputs, runs: u32, executable: &Path) -
     for (run, slots) in arguments.iter().enumerate() {
         let outcome = |version| outcomes.get(2 * run + version).and_then(Option::as_ref);
         let (Some(before), Some(after)) = (outcome(0), outcome(1)) else {
-            seen.not_compared("the process that runs it has ended");
+            seen.not_compared(match output.status.success() {
+                true => "its runs take longer together than they may",
+                false => "the process that runs it has ended",
+            });
             continue;
         };
         if let Some(reason) = before.open() {

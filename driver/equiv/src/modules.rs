@@ -149,6 +149,15 @@ impl<'a> Module<'a> {
         (global.open.is_none() && !replaced).then_some((global, shared))
     }
 
+    /// May the address of a global or of a function be null: of what nobody may define, and of what somebody places?
+    pub(super) fn may_be_null(&self, name: &str) -> bool {
+        let says = |text: &str, what: &str| text.split_whitespace().any(|word| word == what);
+        let variable = self.globals.get(name).is_some_and(|text| says(text, "extern_weak") || says(text, ABSOLUTE));
+        let function = self.function(name).is_some_and(|f| f.before.iter().any(|word| word == "extern_weak"));
+        // Where a declaration stands is not kept.
+        variable || function || (self.function(name).is_some() && self.file.text.contains(ABSOLUTE))
+    }
+
     /// The alignment that a global variable says it has.
     pub(super) fn alignment(&self, name: &str) -> Option<u64> {
         let text = self.globals.get(name)?;

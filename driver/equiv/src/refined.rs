@@ -17,6 +17,7 @@
 
 mod allocations;
 mod dead_calls;
+mod decided;
 mod facts;
 mod flow;
 mod inlined;
@@ -42,6 +43,7 @@ use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
 use dead_calls::without_dead_calls;
+use decided::decided;
 use inlined::inlined;
 use inputs::Inputs;
 use promoted::{Side, promoted};
@@ -171,6 +173,7 @@ fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     let unseen = allocations::without_unseen(versions, &bodies);
     let [old, new] = bodies;
     let old = promoted(versions[0], Side::First, unseen.unwrap_or(old));
+    let old = decided(&old).unwrap_or(old);
     let new = promoted(versions[1], Side::Second, new);
     let needed = without_dead_calls(versions, [&old, &new]);
     Ok([needed.unwrap_or(old), new])

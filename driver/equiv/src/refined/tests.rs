@@ -4,6 +4,7 @@ mod allocations;
 mod callees;
 mod calls;
 mod conventions;
+mod decided;
 mod hoisted;
 mod inlined;
 mod lanes;

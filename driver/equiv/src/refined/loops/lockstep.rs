@@ -95,7 +95,7 @@ impl Lockstep {
         let blocks: BTreeSet<(usize, usize)> = blocks.iter().zip(&firsts).flat_map(pieces).collect();
         let begins: BTreeMap<_, _> = firsts.into_iter().zip(later.iter().map(Option::is_none)).collect();
         let bodies = [old, new];
-        let cuts = cuts(&bodies, &blocks, &begins);
+        let cuts = cuts(&bodies, &blocks, &pairing.values, &begins);
         let pairs = Pairs { blocks, values: pairing.values };
         let kept = kept(&bodies, &pairs);
         (pairs.blocks.len() > 1).then_some(Lockstep { bodies, pairs, cuts, kept, read })
@@ -118,10 +118,11 @@ impl Lockstep {
 }
 
 /// By version, blocks to cut at: where pieces begin, where paths meet in either version unless `begins` says that both are
-/// cut further down, and where cycles do.
+/// cut further down or what merges there has no partner yet, and where cycles do.
 fn cuts(
     bodies: &[Body; 2],
     pairs: &BTreeSet<(usize, usize)>,
+    values: &BTreeMap<String, String>,
     begins: &BTreeMap<(usize, usize), bool>,
 ) -> [BTreeSet<usize>; 2] {
     let flows = bodies.each_ref().map(Flow::new);
@@ -132,7 +133,11 @@ fn cuts(
         if [(0, old), (1, new)].iter().any(|(n, at)| **at == 0 || !flows[*n].order().contains(at)) {
             continue;
         }
-        let is_wanted = || [(0, *old), (1, *new)].iter().any(|(n, at)| meets(*n, *at) || cuts[*n].contains(at));
+        let is_wanted = || {
+            let of = [(0, *old), (1, *new)];
+            of.iter().any(|(n, at)| cuts[*n].contains(at))
+                || (of.iter().any(|(n, at)| meets(*n, *at)) && are_carried(&flows, values, (*old, *new)))
+        };
         match begins.get(&(*old, *new)) {
             Some(false) => [(0, old), (1, new)].iter().for_each(|(n, at)| _ = cuts[*n].remove(at)),
             Some(true) if !is_wanted() => {}
@@ -140,6 +145,20 @@ fn cuts(
         }
     }
     cuts
+}
+
+/// Has what merges where a block of a pair begins a partner there in the other version?
+fn are_carried(flows: &[Flow<'_>; 2], values: &BTreeMap<String, String>, (old, new): (usize, usize)) -> bool {
+    let phis = |n: usize, at: usize| {
+        let all = flows[n].body.blocks[at].instructions.iter();
+        all.take_while(|i| matches!(i.shape, Shape::Phi(_))).filter_map(|i| i.result.as_ref())
+    };
+    let is_there = |n: usize, at: usize, name: &String| match flows[n].definition(name) {
+        Some((made, i)) => made != at || matches!(i.shape, Shape::Phi(_)),
+        None => true,
+    };
+    phis(0, old).all(|name| values.get(name).is_some_and(|other| is_there(1, new, other)))
+        && phis(1, new).all(|name| values.iter().any(|(other, of)| of == name && is_there(0, old, other)))
 }
 
 /// By version and block: values that are needed where it begins in both.
@@ -208,7 +227,7 @@ impl Pairing {
                 for (x, y) in pairing.positions[n].clone() {
                     let is_phi = matches!(was[x].shape, Shape::Phi(_));
                     if !only_phis {
-                        pairing.last_of(&was[before.0..x], &is[before.1..y]);
+                        pairing.last_of(flows, &was[before.0..x], &is[before.1..y]);
                     }
                     if is_phi == only_phis && (is_phi || pairing.may_be_same(flows, &was[x], &is[y])) {
                         pairing.pair(&was[x], &is[y]);
@@ -227,13 +246,28 @@ impl Pairing {
         }
     }
 
-    /// Pairs the last values of what stands between two pairs: what others there are serves to make them.
-    fn last_of(&mut self, old: &[Instruction], new: &[Instruction]) {
-        if let (Some(old), Some(new)) = (old.last(), new.last())
-            && old.ty == new.ty
-        {
+    /// Pairs the last values of what stands between two pairs: what others there are serves to make them. Where each of
+    /// them is made of one value only, these are pairs, too.
+    fn last_of(&mut self, flows: &[Flow<'_>; 2], old: &[Instruction], new: &[Instruction]) {
+        let (Some(mut old), Some(mut new)) = (old.last(), new.last()) else { return };
+        while old.ty == new.ty {
             self.pair(old, new);
+            let ([was], [is]) = (&old.template.holes[..], &new.template.holes[..]) else { return };
+            let made = (flows[0].definition(was), flows[1].definition(is));
+            let (Some((_, was)), Some((_, is))) = made else { return };
+            if self.are_settled(was, is) {
+                return;
+            }
+            (old, new) = (was, is);
         }
+    }
+
+    /// Is one of two values part of a pair?
+    fn are_settled(&self, old: &Instruction, new: &Instruction) -> bool {
+        let is_part = |i: &Instruction, pairs: &BTreeMap<String, String>| {
+            i.result.as_ref().is_some_and(|name| pairs.contains_key(name))
+        };
+        is_part(old, &self.values) || is_part(new, &self.turned)
     }
 
     /// May instructions of one kind give the same? Not where they take other things, all of which are paired.
@@ -267,24 +301,34 @@ impl Pairing {
         let live = flows.each_ref().map(Flow::live);
         let of = |(n, (old, new)): (usize, &(usize, usize))| {
             let needed = [needed(&flows[0], *old, &live[0]), needed(&flows[1], *new, &live[1])];
-            let is_cut = |(x, y): &(usize, usize)| {
-                let i = &flows[0].body.blocks[*old].instructions[*x];
+            let all = |n: usize, at: usize| flows[n].body.blocks[at].instructions.as_slice();
+            let is_whole = |(x, y): (usize, usize)| {
                 let is_paired = |name: &&str, pairs: &BTreeMap<String, String>, others: &BTreeSet<&str>| {
                     pairs.get(*name).is_some_and(|other| others.contains(other.as_str()))
                 };
-                let [was, is] = [&needed[0][*x], &needed[1][*y]];
+                let [was, is] = [&needed[0][x], &needed[1][y]];
                 let [was, is] = [
                     rooted(&flows[0], was, |name| is_paired(name, &self.values, is)),
                     rooted(&flows[1], is, |name| is_paired(name, &self.turned, was)),
                 ];
-                let stays =
-                    matches!(i.shape, Shape::Phi(_) | Shape::Alloca(_)) || i.shape.is_terminator() || is_light(i);
-                !stays
-                    && counts(i)
-                    && was.iter().all(|name| is_paired(name, &self.values, &is))
+                was.iter().all(|name| is_paired(name, &self.values, &is))
                     && is.iter().all(|name| is_paired(name, &self.turned, &was))
             };
-            self.positions[n].iter().filter(|at| is_cut(at)).map(|(x, y)| (x + 1, y + 1)).collect()
+            let is_cut = |(x, _): &(usize, usize)| {
+                let i = &all(0, *old)[*x];
+                let stays =
+                    matches!(i.shape, Shape::Phi(_) | Shape::Alloca(_)) || i.shape.is_terminator() || is_light(i);
+                !stays && counts(i)
+            };
+            // What merges in one version, and has no partner in the other one, has led to something before the first access.
+            let meets = |(n, at): (usize, usize)| flows[n].predecessors(at).nth(1).is_some();
+            let alone =
+                [(0, *old), (1, *new)].into_iter().any(meets) && !are_carried(flows, &self.values, (*old, *new));
+            let first = self.positions[n].iter().find(|(x, _)| is_noticed(&all(0, *old)[*x]));
+            let before = first.filter(|(x, y)| alone && *x > 0 && *y > 0).map(|(x, y)| (x - 1, y - 1));
+            let behind = self.positions[n].iter().copied().filter(is_cut);
+            let cuts: BTreeSet<_> = before.into_iter().chain(behind).filter(|at| is_whole(*at)).collect();
+            cuts.into_iter().map(|(x, y)| (x + 1, y + 1)).collect()
         };
         blocks.iter().enumerate().map(of).collect()
     }
@@ -345,7 +389,7 @@ fn split(body: &Body, ends: &[Vec<usize>]) -> (Body, Vec<usize>) {
         let mut rest = block.instructions.as_slice();
         for (n, end) in ends.iter().enumerate() {
             let (piece, behind) = rest.split_at(end - (block.instructions.len() - rest.len()));
-            let next = format!("{}#{n}", block.label);
+            let next = format!("{}/{n}", block.label);
             let mut instructions = piece.to_vec();
             instructions.push(jump(&next));
             blocks.push(Block { label: std::mem::replace(&mut label, next), instructions });

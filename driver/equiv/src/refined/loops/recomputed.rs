@@ -7,7 +7,7 @@ use rewright_llvm::types::Type;
 /// Does it give the same whenever it is given the same?
 pub(super) fn is_computed(i: &Instruction) -> bool {
     match &i.shape {
-        Shape::Plain(_) => i.opcode != "freeze",
+        Shape::Plain(_) => !["freeze", "va_arg"].contains(&i.opcode.as_str()),
         Shape::Offset { .. } => true,
         Shape::Call { callee, bundles: false, .. } => is_arithmetic(callee.as_deref()),
         _ => false,

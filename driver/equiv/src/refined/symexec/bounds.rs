@@ -20,6 +20,7 @@ impl SymbolicExecutor<'_> {
     pub(super) fn leaves(&mut self, flag: &str, base: Value, steps: &[Step]) -> Terms<Expr> {
         let origin = base.origin.ok_or("an address without an object")?;
         let steps = merged(steps);
+        let is_constant = steps.iter().all(|step| matches!(step, Step::Constant(_)));
         let mut broken = vec![];
         let mut moved = vec![];
         let mut parts = self.parts(base.bits);
@@ -48,9 +49,9 @@ impl SymbolicExecutor<'_> {
             if flag == "inbounds" {
                 broken.push(self.outside(origin, next));
             }
-            // `inbounds` says `nusw`, too: no object lies around the end of the address space. That is left out where there
-            // are loops, whose questions it makes too hard.
-            if flag != "inbounds" || self.acyclic {
+            // `inbounds` says `nusw`, too: no object lies around the end of the address space. That is left out for indices
+            // where there are loops, whose questions it makes too hard.
+            if flag != "inbounds" || self.acyclic || is_constant {
                 broken.push(self.turns(here, next, part, flag == "nuw"));
             }
             here = next;

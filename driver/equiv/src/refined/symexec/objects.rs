@@ -4,7 +4,8 @@
 //! there before, and what callers give, is no pointer into it. Who accesses an object accesses it within its bounds, by
 //! a pointer to it, and writes to no constant. What nobody else can know of a slot nobody else changes.
 //!
-//! All of this is known where a version begins at the entry of a function; at a cut of a loop slots are like any values.
+//! All of this is known where a version begins at the entry of a function; at a cut of a loop slots are like any values
+//! that are not null.
 //! Slots of both versions that are alike (the n-th one of its size and alignment) may lie at the same place: the first
 //! version may choose where its own lie.
 
@@ -47,6 +48,7 @@ impl<'a> SymbolicExecutor<'a> {
         let number = self.slot_number(&name);
         let origin = self.s.bits(64, SLOTS + number);
         self.slots.push(bits);
+        self.is_somewhere(bits);
         if self.lasting_slots {
             if !escapes {
                 self.s.keep_private(bits);
@@ -101,12 +103,20 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(())
     }
 
+    /// Notes that an address is not null.
+    pub(super) fn is_somewhere(&mut self, address: Expr) {
+        let some = self.s.nonzero(address);
+        if !self.facts.contains(&some) {
+            self.facts.push(some);
+        }
+    }
+
     /// Notes an object, and what is known of its place.
     fn object(&mut self, object: Object) {
-        let some = self.s.nonzero(object.address);
+        self.is_somewhere(object.address);
         let last = self.s.bits(64, u128::from(u64::MAX - object.size.saturating_sub(1)));
         let fits = self.s.apply("bvule", &[object.address, last], Sort::Bool);
-        self.facts.extend([some, fits]);
+        self.facts.push(fits);
         for other in self.objects.clone() {
             if object.shared || other.shared {
                 continue;

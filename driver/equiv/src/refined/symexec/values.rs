@@ -135,6 +135,9 @@ impl SymbolicExecutor<'_> {
             let align = self.alignment(text);
             let bits = self.place(text, align);
             let origin = self.s.unknown(&format!("object {text}"), &[], Sort::Bits(64));
+            if !self.version.module.may_be_null(text) {
+                self.is_somewhere(bits);
+            }
             self.global(text, bits, origin)?;
             return Ok(Value { bits, poison: Expr::FALSE, origin: Some(origin) });
         }

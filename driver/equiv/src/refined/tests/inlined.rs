@@ -116,3 +116,22 @@ fn what_branches_tell_is_known_behind_calls() {
         .map(|text| read(format!("{TARGET}{text}")).unwrap());
     assert!(super::within(&before, &after, 1_000_000).proved);
 }
+
+/// A block of the first version that is cut has no name that one of a callee has.
+#[test]
+fn names_of_callees_and_of_cuts_are_apart() {
+    let callee = "define internal void @g(ptr %p) {\n%1 = icmp ne ptr %p, null\nbr i1 %1, label %2, label %7\n2:\n\
+                  %3 = load volatile i32, ptr %p\n%4 = icmp ne i32 %3, 0\nbr i1 %4, label %5, label %7\n5:\n\
+                  %6 = load volatile i32, ptr %p\ncall void @h(ptr %p)\nbr label %7\n7:\nret void\n}\n";
+    let caller = "define void @f(ptr noundef %p, ptr noundef %q) {\n%1 = icmp ne ptr %p, null\n\
+                  br i1 %1, label %2, label %7\n2:\n%3 = load i32, ptr %q\n%4 = icmp eq i32 %3, 1\n\
+                  br i1 %4, label %7, label %5\n5:\n%6 = load volatile i32, ptr %q\ncall void @g(ptr %p)\n\
+                  br label %7\n7:\nret void\n}\n";
+    let after = "define void @f(ptr noundef %p, ptr noundef %q) {\n%n = icmp eq ptr %p, null\n\
+                 br i1 %n, label %o, label %a\na:\n%x = load i32, ptr %q\n%y = icmp eq i32 %x, 1\n\
+                 br i1 %y, label %o, label %b\nb:\n%z = load volatile i32, ptr %q\n%v = load volatile i32, ptr %p\n\
+                 %w = icmp eq i32 %v, 0\nbr i1 %w, label %o, label %c\nc:\n%u = load volatile i32, ptr %p\n\
+                 call void @h(ptr nonnull %p)\nbr label %o\no:\nret void\n}\n";
+    assert!(proved(caller, callee, after));
+    assert!(!proved(caller, callee, &after.replace("br i1 %w, label %o, label %c", "br i1 %w, label %c, label %o")));
+}

@@ -1,6 +1,8 @@
 //! What both versions promise, and only the second body breaks; and what no body breaks by itself.
 
 use super::mentioned::holds;
+use super::{TARGET, of_files};
+use rewright_llvm::module::read;
 
 /// Is a body replaced by another one in a function of these promises?
 fn replaced(parameters: &str, promises: &str, [before, after]: [&str; 2]) -> bool {
@@ -122,5 +124,32 @@ fn functions_in_a_circle_recur() {
         (["", ""], ["", "norecurse"], "call void @out()", false),
     ] {
         assert_eq!(holds(&module(before, in_g), &module(after, in_g)), expected, "{before:?}, {after:?}: {in_g}");
+    }
+}
+
+/// Addresses of slots and of what a module names are not null, unless nobody may define it or somebody places it.
+#[test]
+fn what_is_somewhere_is_not_null() {
+    let module = |declared: &str, promise: &str| {
+        let body = format!(
+            "define void @f() {{\n%s = alloca i32\ncall void @llvm.lifetime.start.p0(i64 4, ptr %s)\n\
+             call void @take(ptr {promise}%s)\ncall void @take(ptr {promise}@g)\n\
+             call void @llvm.lifetime.end.p0(i64 4, ptr %s)\nret void\n}}\n"
+        );
+        let text = format!(
+            "{TARGET}{declared}\n{body}declare void @take(ptr)\ndeclare void @llvm.lifetime.start.p0(i64, ptr)\n\
+             declare void @llvm.lifetime.end.p0(i64, ptr)\n!0 = !{{i64 0, i64 256}}\n"
+        );
+        read(text).unwrap()
+    };
+    for (declared, expected) in [
+        ("declare void @g()", true),
+        ("@g = external global i32", true),
+        ("@g = weak global i32 0", true),
+        ("declare extern_weak void @g()", false),
+        ("@g = extern_weak global i32", false),
+        ("@g = external global i32, !absolute_symbol !0", false),
+    ] {
+        assert_eq!(of_files(&module(declared, ""), &module(declared, "nonnull ")).proved, expected, "{declared}");
     }
 }

@@ -83,9 +83,14 @@ pub(super) fn paired_blocks(flows: &[Flow<'_>; 2]) -> Vec<(usize, usize)> {
     let noticed = flows.each_ref().map(|flow| flow.body.blocks.iter().map(noticed).collect());
     let mut pairs = BlockPairs { flows, noticed, found: vec![], seen: [BTreeSet::new(), BTreeSet::new()] };
     pairs.pair(0, 0);
-    pairs.pair_unique();
-    pairs.follow(BlockPairs::alike);
-    pairs.follow(BlockPairs::possible);
+    for is_accepted in [BlockPairs::alike, BlockPairs::possible] {
+        let mut known = 0;
+        while pairs.found.len() > known {
+            known = pairs.found.len();
+            pairs.pair_unique();
+            pairs.follow(is_accepted);
+        }
+    }
     let positions: FxHashMap<usize, usize> = flows[0].order().iter().copied().zip(0..).collect();
     pairs.found.sort_by_key(|(old, _)| positions.get(old));
     pairs.found
@@ -113,6 +118,50 @@ fn noticed(block: &Block) -> Vec<Noticed> {
     block.instructions.iter().filter(|i| is_noticed(i)).map(of).collect()
 }
 
+/// Which pairs are asked for around a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    /// None.
+    Nowhere,
+    /// The last ones on the paths to it.
+    Before,
+    /// The first ones on the paths from it.
+    Behind,
+    /// The last one on all paths to it.
+    Above,
+}
+
+/// The most telling first.
+const AROUND: [Around; 4] = [Around::Nowhere, Around::Before, Around::Behind, Around::Above];
+
+impl Around {
+    /// The pairs around a block, as numbers, of those that are found.
+    fn pairs(self, flow: &Flow<'_>, at: usize, found: &BTreeMap<usize, usize>) -> BTreeSet<usize> {
+        match self {
+            Around::Nowhere => BTreeSet::new(),
+            Around::Above => {
+                let above = flow.order().iter().rev().filter(|above| **above != at && flow.dominates(**above, at));
+                above.filter_map(|above| found.get(above).copied()).take(1).collect()
+            }
+            Around::Before => nearest(at, found, |at| flow.predecessors(at).collect()),
+            Around::Behind => nearest(at, found, |at| flow.successors(at).collect()),
+        }
+    }
+}
+
+/// The pairs that are met first on the ways from a block.
+fn nearest(start: usize, found: &BTreeMap<usize, usize>, next: impl Fn(usize) -> Vec<usize>) -> BTreeSet<usize> {
+    let (mut todo, mut seen, mut pairs) = (next(start), BTreeSet::from([start]), BTreeSet::new());
+    while let Some(at) = todo.pop() {
+        match found.get(&at) {
+            Some(pair) => _ = pairs.insert(*pair),
+            None if seen.insert(at) => todo.extend(next(at)),
+            None => {}
+        }
+    }
+    pairs
+}
+
 /// Pairs of blocks, as far as they are found.
 struct BlockPairs<'f, 'a> {
     flows: &'f [Flow<'a>; 2],
@@ -135,21 +184,36 @@ impl BlockPairs<'_, '_> {
         is_new
     }
 
+    /// Makes pairs of blocks that neither version has another one of, by what they access and call, and, where that is not
+    /// enough, by the pairs that stand around them. Each pair may make others unique.
     fn pair_unique(&mut self) {
+        while AROUND.into_iter().any(|around| self.pair_unique_by(around)) {}
+    }
+
+    /// The same, once; is there a new pair?
+    fn pair_unique_by(&mut self, around: Around) -> bool {
+        let partners: [BTreeMap<usize, usize>; 2] = [
+            self.found.iter().enumerate().map(|(n, (old, _))| (*old, n)).collect(),
+            self.found.iter().enumerate().map(|(n, (_, new))| (*new, n)).collect(),
+        ];
         let blocks = [0, 1].map(|n| {
-            let mut blocks: BTreeMap<&[Noticed], Vec<usize>> = BTreeMap::new();
-            for at in self.flows[n].order().iter().filter(|at| !self.noticed[n][**at].is_empty()) {
-                blocks.entry(&self.noticed[n][*at]).or_default().push(*at);
+            let mut blocks: BTreeMap<(&[Noticed], BTreeSet<usize>), Vec<usize>> = BTreeMap::new();
+            let is_open = |at: &&usize| !self.noticed[n][**at].is_empty() && !self.seen[n].contains(*at);
+            for at in self.flows[n].order().iter().filter(is_open) {
+                let pairs = around.pairs(&self.flows[n], *at, &partners[n]);
+                blocks.entry((&self.noticed[n][*at], pairs)).or_default().push(*at);
             }
             blocks
         });
         let mut found = vec![];
-        for (noticed, old) in &blocks[0] {
-            if let ([old], Some([new])) = (&old[..], blocks[1].get(noticed).map(Vec::as_slice)) {
+        for (key, old) in &blocks[0] {
+            if let ([old], Some([new])) = (&old[..], blocks[1].get(key).map(Vec::as_slice)) {
                 found.push((*old, *new));
             }
         }
+        let before = self.found.len();
         found.into_iter().for_each(|(old, new)| _ = self.pair(old, new));
+        self.found.len() > before
     }
 
     /// Makes pairs of blocks to which pairs lead, where these are accepted.
@@ -180,7 +244,7 @@ impl BlockPairs<'_, '_> {
 
     /// Where the branches of a pair lead.
     fn behind(&self, (old, new): (usize, usize)) -> Vec<(usize, usize)> {
-        let [was, is] = [(0, old), (1, new)].map(|(n, at)| targets(&self.flows[n], at));
+        let [was, is] = [(0, old), (1, new)].map(|(n, at)| arms(&self.flows[n], at));
         let pairs: Vec<_> = if was.len() == is.len() {
             was.into_iter().zip(is).collect()
         } else {
@@ -200,8 +264,9 @@ impl BlockPairs<'_, '_> {
         let decided = |(was, is): (usize, usize)| {
             let [only_was, only_is] = [self.behind_condition(0, old, was), self.behind_condition(1, new, is)];
             let others = [(only_was, Some(is)), (Some(was), only_is), (only_was, only_is)];
-            let mut all = std::iter::once((was, is)).chain(others.into_iter().filter_map(|(was, is)| was.zip(is)));
-            all.find(|(was, is)| self.alike(*was, *is)).unwrap_or((was, is))
+            let all = || std::iter::once((was, is)).chain(others.into_iter().filter_map(|(was, is)| was.zip(is)));
+            let alike = all().find(|(was, is)| self.alike(*was, *is));
+            alike.or_else(|| all().find(|(was, is)| self.have_in_common(*was, *is))).unwrap_or((was, is))
         };
         pairs.into_iter().map(decided).collect()
     }
@@ -234,9 +299,13 @@ impl BlockPairs<'_, '_> {
 
     /// Might blocks be a pair? Not where both access or call, and nothing of one kind.
     fn possible(&self, old: usize, new: usize) -> bool {
-        let [was, is] = [&self.noticed[0][old], &self.noticed[1][new]];
-        let has = |one: &Noticed| is.iter().any(|other| other.kind == one.kind);
-        was.is_empty() || is.is_empty() || was.iter().any(has)
+        self.noticed[0][old].is_empty() || self.noticed[1][new].is_empty() || self.have_in_common(old, new)
+    }
+
+    /// Do blocks access or call something of one kind?
+    fn have_in_common(&self, old: usize, new: usize) -> bool {
+        let has = |one: &Noticed| self.noticed[1][new].iter().any(|other| other.kind == one.kind);
+        self.noticed[0][old].iter().any(has)
     }
 }
 
@@ -245,6 +314,34 @@ fn targets(flow: &Flow<'_>, at: usize) -> Vec<usize> {
     let blocks = &flow.body.blocks;
     let position = |label: &String| blocks.iter().position(|block| block.label == *label);
     blocks[at].targets().into_iter().filter_map(position).collect()
+}
+
+/// Where a block leads, first where its condition holds in the form that may be meant in both versions: `x != y` is no
+/// `x == y`, and `x <= 3` as `x < 4`.
+fn arms(flow: &Flow<'_>, at: usize) -> Vec<usize> {
+    let mut all = targets(flow, at);
+    let last = flow.body.blocks[at].instructions.last().map(|last| &last.shape);
+    if let Some(Shape::Branch(condition, _)) = last
+        && is_inverse(flow, &condition.text)
+    {
+        all.reverse();
+    }
+    all
+}
+
+/// Is a condition the inverse of one that is more often written?
+fn is_inverse(flow: &Flow<'_>, condition: &str) -> bool {
+    let Some((_, Instruction { opcode, shape: Shape::Plain(operands), .. })) = flow.definition(condition) else {
+        return false;
+    };
+    let with_constant = operands.get(1).is_some_and(|operand| !operand.is_local());
+    match opcode.strip_prefix("icmp ") {
+        Some("ne") => true,
+        Some("sle" | "ule") => !with_constant,
+        Some("sgt" | "ugt") => with_constant,
+        Some("sge" | "uge") => true,
+        _ => false,
+    }
 }
 
 /// The first block that does anything, from one on, and the last one before it; of a circle that does nothing, the block
