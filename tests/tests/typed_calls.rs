@@ -26,8 +26,6 @@ fn eigenvalues(a: Matrix) -> Values  pure  cost 900
 fn eigenvalues(a: Symmetric) -> Values  pure  cost 100
 fn shown(a: Matrix) -> Values  effects io  cost 30
 fn shown(a: Symmetric) -> Values  effects io  cost 20
-fn either(a: Symmetric, b: Matrix) -> Values  pure  cost 30
-fn either(a: Matrix, b: Symmetric) -> Values  pure  cost 30
 fn kept(a: Matrix, n: i64) -> Matrix  pure  cost 70
 rule symmetric(a: Matrix): squared(a) => gram(a)
 schedule default { saturate rules }
@@ -58,7 +56,6 @@ impl Host for Outside<'_> {
             "inverse" => hash(7) | both,
             "sum" => hash(9) | both,
             "eigenvalues" => hash(11),
-            "either" => hash(15),
             "shown" => {
                 self.shown.push(args[0]);
                 hash(13)
@@ -203,9 +200,8 @@ out:
   return %p
 more:
   %m = isub %n, %one
-  %r = made %x, %m
-  %p2 = squared %r
-  return %p2
+  %r = kept %x, %m
+  return %r
 }
 func %given(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
   %r = spectrum %s, %n
@@ -235,12 +231,17 @@ func %spoilt_inside(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
   %r = spoils %s, %n
   return %r
 }
+func %by_statement(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
+  %q = squared %x
+  %r = spoils %q, %n
+  return %r
+}
 func %changing_places(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
   %r = swaps %s, %x, %n
   return %r
 }
 func %places_of_one_kind(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
-  %q = squared %x
+  %q = gram %x
   %r = swaps %s, %q, %n
   return %r
 }
@@ -298,17 +299,12 @@ func %declared(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
   %v = eigenvalues %p
   return %v
 }
-func %ambiguous(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
-  %p = sometimes %x, %n
-  %v = either %s, %p
-  return %v
-}
 ";
 
 #[test]
 fn types_go_into_calls_and_come_out_of_them() {
     let done = Optimised::new(PACK, MODULE);
-    let gains = ["given", "by_rule", "result", "result_by_rule", "places_of_one_kind", "both_arms"];
+    let gains = ["given", "by_rule", "result", "result_by_rule", "both_arms"];
     for name in gains {
         let outcome = done.outcome(name);
         assert!(outcome.cost_after * 2 < outcome.cost_before, "{name}\n{}", done.after.print());
@@ -346,7 +342,7 @@ fn versions_that_nobody_calls_are_not_written() {
 
 /// A module in which functions call each other, fewer times with each call.
 fn random_module(seed: u64) -> String {
-    let mut random = Random::new(seed);
+    let mut random = Random(seed + 1);
     let mut text = String::new();
     let names = ["f", "g", "h"];
     for (index, name) in names.iter().enumerate() {
@@ -358,7 +354,7 @@ fn random_module(seed: u64) -> String {
         body(&mut random, &mut text, &mut inner, "o");
         let _ = writeln!(text, "  return {}\nmore:\n  %m = isub %n, %one", pick(&mut random, &inner));
         for call in 0..2 {
-            let callee = names[if random.below(2) == 0 { index } else { random.below(3) as usize }];
+            let callee = names[if random.below(2) == 0 { index } else { random.below(3) }];
             let (a, b) = (pick(&mut random, &values), pick(&mut random, &values));
             let _ = writeln!(text, "  %c{call} = {callee} {a}, {b}, %m");
             values.push(format!("%c{call}"));
@@ -379,7 +375,7 @@ fn random_module(seed: u64) -> String {
 }
 
 fn pick(random: &mut Random, values: &[String]) -> String {
-    values[random.below(values.len() as u64) as usize].clone()
+    values[random.below(values.len())].clone()
 }
 
 fn body(random: &mut Random, text: &mut String, values: &mut Vec<String>, prefix: &str) {

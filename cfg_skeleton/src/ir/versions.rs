@@ -9,7 +9,7 @@
 //! all that is returned has it: an execution that returns makes finitely many calls, so this is an induction.
 //!
 //! Not here: functions whose bodies are inlined ([`super::inline`]), which have the types of their operands there; those of which a pack
-//! says the types.
+//! says the types; a version that gains only because a function that calls itself calls that version.
 //!
 //! **Invariant**: a version does what its function does, given operands of its types.
 
@@ -100,26 +100,32 @@ fn declare(module: &mut Module, index: usize, general: OpId, universe: &mut Univ
         let mut typed = f.clone();
         params.iter().zip(&types).for_each(|(param, ty)| typed.values[param.index()] = *ty);
         reinfer(&mut typed, universe);
-        // The most specific one that is more general comes last.
-        let is_below = |above: &[Ty]| types.iter().zip(above).all(|(ty, above)| universe.types.is_subtype(*ty, *above));
-        let same = |other: &Function| means_the_same(&typed, other);
-        let gains = !accepted.iter().any(|(above, other)| is_below(above) && same(other));
-        if gains && verify(&typed, universe).is_empty() {
+        let above: Vec<usize> =
+            (0..accepted.len()).filter(|at| are_below(&types, &accepted[*at].0, universe)).collect();
+        let gains = !above.iter().any(|at| means_the_same(&typed, &accepted[*at].1));
+        // Of two versions that both take these types, a call must be told which.
+        let is_nearest = |at: &&usize| {
+            above.iter().all(|other| other == *at || !are_below(&accepted[*other].0, &accepted[**at].0, universe))
+        };
+        let is_open = above.iter().filter(is_nearest).count() > 1;
+        if (gains || is_open) && verify(&typed, universe).is_empty() {
             accepted.push((types, typed));
         }
-        if accepted.len() > MAX_VERSIONS {
-            break;
-        }
+    }
+    if accepted.len() > MAX_VERSIONS {
+        accepted = chain(accepted, universe);
+    }
+    let decl = universe.ops.get(general);
+    let first = universe.ops.overloads(&decl.name).len();
+    let unique = |at: usize| format!("{}.{}", decl.name, first + at);
+    if (0..accepted.len()).any(|at| universe.ops.by_unique(&unique(at)).is_some()) {
+        return vec![];
     }
     let mut made = vec![];
     for (types, typed) in accepted.into_iter().skip(1) {
         let decl = universe.ops.get(general);
-        let unique = format!("{}.{}", decl.name, universe.ops.overloads(&decl.name).len());
         let names: Vec<String> = module.functions.iter().map(|f| f.name.clone()).chain(all_names(universe)).collect();
         let Ok(name) = name_for(&f.name, None, &names) else { break };
-        if universe.ops.by_unique(&unique).is_some() {
-            break;
-        }
         let op = typed_operation(decl, &types, &universe.types);
         let op = universe.ops.declare(op);
         let function = module.functions.len();
@@ -130,6 +136,23 @@ fn declare(module: &mut Module, index: usize, general: OpId, universe: &mut Univ
         made.push(Version { function, op, general });
     }
     made
+}
+
+/// Is each of some types below the one of others in its place?
+fn are_below(types: &[Ty], others: &[Ty], universe: &Universe) -> bool {
+    types.iter().zip(others).all(|(ty, other)| universe.types.is_subtype(*ty, *other))
+}
+
+/// Of versions, each that is below all before it: too many are made one line, of which one is always the most specific.
+fn chain(versions: Vec<(Vec<Ty>, Function)>, universe: &Universe) -> Vec<(Vec<Ty>, Function)> {
+    let mut chained: Vec<(Vec<Ty>, Function)> = vec![];
+    for version in versions {
+        let is_below = chained.last().is_none_or(|last| are_below(&version.0, &last.0, universe));
+        if is_below && chained.len() <= MAX_VERSIONS {
+            chained.push(version);
+        }
+    }
+    chained
 }
 
 fn all_names(universe: &Universe) -> impl Iterator<Item = String> {
