@@ -219,8 +219,8 @@ fn infer_together(module: &mut Module, made: &[Version], universe: &mut Universe
 /// The most specific types of results that stand where they are assumed of all calls.
 fn infer_results(f: &mut Function, op: OpId, universe: &mut Universe) {
     let declared = f.results.clone();
-    for result in 0..declared.len() {
-        for ty in below(declared[result], universe) {
+    for (result, declared) in declared.iter().enumerate() {
+        for ty in below(*declared, universe) {
             let (general, assumed) = (universe.ops.get(op).results[result].clone(), expression(&universe.types, ty));
             universe.ops.get_mut(op).results[result] = assumed;
             let mut typed = f.clone();
