@@ -117,6 +117,8 @@ pub struct EGraphInput {
     pub loops: Vec<LoopInput>,
     /// Nodes of which what stands for them has a more specific type than theirs.
     pub demanded: BTreeMap<InputId, Ty>,
+    /// Nodes with a more specific type than the program of the e-graph knows: calls of functions that have been found to return it.
+    pub typed: BTreeMap<InputId, Ty>,
 }
 
 /// What an engine knows of a loop.

@@ -27,6 +27,7 @@ pub mod text;
 pub mod trip_count;
 pub(crate) mod uses;
 pub mod verify;
+pub mod versions;
 
 pub use cfg::{Cfg, Loop, LoopId};
 pub use definitions::{Definition, definitions};
@@ -73,6 +74,8 @@ pub struct Module {
     pub bodies: BTreeMap<OpId, usize>,
     /// By function and `InstId`: the line of the text that it stands in, from 1. Empty where no text was read.
     pub lines: Vec<Vec<u32>>,
+    /// Functions that are another one's versions for more specific types ([`versions`]), and which one's.
+    pub versions: BTreeMap<usize, usize>,
 }
 
 /// One function.

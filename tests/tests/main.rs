@@ -27,4 +27,5 @@ mod prepared;
 mod random_programs;
 mod readers;
 mod rules_hold;
+mod typed_calls;
 mod wide_stores;

@@ -449,6 +449,18 @@ impl OpTable {
         }
     }
 
+    /// Makes overloads functions of their own, with other names; ids stay.
+    pub fn set_apart(&mut self, names: &BTreeMap<OpId, String>) {
+        let ops = std::mem::take(&mut self.ops);
+        self.overloads.clear();
+        for (index, mut op) in ops.into_values().enumerate() {
+            if let Some(name) = names.get(&OpId(index as u32)) {
+                op.name.clone_from(name);
+            }
+            self.declare(op);
+        }
+    }
+
     /// By unique name.
     pub fn by_unique(&self, unique: &str) -> Option<OpId> {
         self.ops.get_index_of(unique).map(|i| OpId(i as u32))

@@ -36,6 +36,10 @@ impl CallGraph {
             .iter()
             .map(|f| {
                 let mut found: Vec<usize> = ops(f).filter_map(|op| module.bodies.get(&op).copied()).collect();
+                // A call may become one of a version.
+                let versions = module.versions.iter().filter(|(_, of)| found.contains(of));
+                let versions: Vec<usize> = versions.map(|(version, _)| *version).collect();
+                found.extend(versions);
                 found.sort_unstable();
                 found.dedup();
                 found

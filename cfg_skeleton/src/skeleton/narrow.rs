@@ -11,12 +11,14 @@
 //! [`crate::egraph::demand`] splits from others by type. What such an argument costs, and whether it can be computed at
 //! the end of its edge, is selection's business.
 //!
-//! Not here: parameters of functions, whose types callers rely on; results of opaque terminators.
+//! What a function returns may have a type below the declared one in the same way ([`result_types`]).
+//!
+//! Not here: parameters of functions, whose types callers rely on ([`crate::ir::versions`]); results of opaque terminators.
 
 use super::{Skeleton, SkeletonArg};
 use crate::Saturated;
-use crate::egraph::ClassId;
-use crate::ir::{BlockId, EdgeArg, Function};
+use crate::egraph::{ClassId, InputId};
+use crate::ir::{BlockId, EdgeArg, Function, Terminator};
 use rewright_typeprop::{Ty, Universe};
 use rustc_hash::FxHashMap;
 
@@ -41,7 +43,7 @@ pub fn is_narrowable(f: &Function, universe: &Universe) -> bool {
 }
 
 /// The types below a type, without a machine representation, in order.
-fn below(ty: Ty, universe: &Universe) -> impl Iterator<Item = Ty> + '_ {
+pub(crate) fn below(ty: Ty, universe: &Universe) -> impl Iterator<Item = Ty> + '_ {
     let types = &universe.types;
     let is_open = types.scalar(ty).is_none() && ty != Ty::ANY;
     types.all().filter(move |other| is_open && *other != ty && types.is_subtype(*other, ty))
@@ -74,10 +76,9 @@ pub fn candidates(given: Saturated) -> Vec<Narrowing> {
             };
             let fits: Vec<Ty> =
                 below(f.ty(*param), universe).filter(|ty| entering.iter().all(|class| carries(class, *ty))).collect();
-            let is_least = |ty: &&Ty| !fits.iter().any(|other| other != *ty && types.is_subtype(*other, **ty));
-            if let Some(ty) = fits.iter().find(is_least) {
-                assumed.insert(view.class_of(s.blocks[block.index()].params[index]), *ty);
-                found.push(Narrowing { block, index, ty: *ty });
+            if let Some(ty) = least(&fits, universe) {
+                assumed.insert(view.class_of(s.blocks[block.index()].params[index]), ty);
+                found.push(Narrowing { block, index, ty });
             }
         }
     }
@@ -94,9 +95,47 @@ pub fn narrowed(f: &Function, narrowings: &[Narrowing]) -> Function {
     out
 }
 
-/// Has edges that carry values of types above those of parameters carry what is of the parameters' types.
+/// The most specific types that all that is returned has, by result, where one is below the declared type.
+pub fn result_types(given: Saturated) -> Option<Vec<Ty>> {
+    let Saturated { function: f, cfg, universe, skeleton: s, view } = given;
+    let of_class = types_of_classes(given);
+    let returns = |block: &BlockId| matches!(f.block(*block).term, Terminator::Return(_)) && cfg.is_reachable(*block);
+    let returned: Vec<&[InputId]> =
+        f.layout.iter().copied().filter(returns).map(|block| &s.blocks[block.index()].operands[..]).collect();
+    if returned.is_empty() {
+        return None;
+    }
+    let has = |input: &InputId, ty: Ty| {
+        let mut known = of_class[view.class_of(*input).index()].iter();
+        known.any(|known| universe.types.is_subtype(*known, ty))
+    };
+    let all = f.results.iter().enumerate().map(|(index, declared)| {
+        let everywhere = |ty: &Ty| returned.iter().all(|values| has(&values[index], *ty));
+        let fits: Vec<Ty> = below(*declared, universe).filter(everywhere).collect();
+        least(&fits, universe).unwrap_or(*declared)
+    });
+    let all: Vec<Ty> = all.collect();
+    (all != f.results).then_some(all)
+}
+
+/// The first of some types that has none of them below it.
+fn least(fits: &[Ty], universe: &Universe) -> Option<Ty> {
+    let is_least = |ty: &&Ty| !fits.iter().any(|other| other != *ty && universe.types.is_subtype(*other, **ty));
+    fits.iter().find(is_least).copied()
+}
+
+/// Has edges that carry values of types above those of parameters carry what is of the parameters' types, and the same of
+/// what is returned.
 pub fn demand(skeleton: &mut Skeleton, f: &Function, universe: &Universe) {
     for block in skeleton.layout.clone() {
+        if let Terminator::Return(values) = &f.block(block).term {
+            for (index, (value, wanted)) in values.iter().zip(&f.results).enumerate() {
+                if !universe.types.is_subtype(f.ty(*value), *wanted) {
+                    let input = skeleton.blocks[block.index()].operands[index];
+                    skeleton.blocks[block.index()].operands[index] = skeleton.input.add_at(input, *wanted);
+                }
+            }
+        }
         for (slot, edge) in f.block(block).term.edges().into_iter().enumerate() {
             for (index, (arg, param)) in edge.args.iter().zip(&f.block(edge.target).params).enumerate() {
                 let EdgeArg::Value(value) = arg else { continue };

@@ -126,8 +126,11 @@ fn rest(
     program.rest_table(operands, state, output)
 }
 
-/// Types of a value's class: itself and all above it, for `Isa`.
-pub(super) fn isa_types(source: &Program, types: &mut TypeStore, node: &Node<InputId>) -> Vec<Ty> {
+/// Types of a value's class: its node's, or the one that is known to be below that (`typed`), and all above it, for `Isa`.
+pub(super) fn isa_types(source: &Program, types: &mut TypeStore, node: &Node<InputId>, typed: Option<Ty>) -> Vec<Ty> {
+    if let Some(ty) = typed {
+        return above(types, ty);
+    }
     let ty = match node.head {
         Head::Op(op) => {
             let decl = source.universe.ops.get(op);
@@ -226,11 +229,12 @@ impl<'a> Batch<'a> {
                     }
                     Write::add(state, &program.tables[*table].name, RawValues(row))
                 };
-                for (node, row) in input.nodes.iter().zip(unit_rows) {
+                for (index, (node, row)) in input.nodes.iter().zip(unit_rows).enumerate() {
                     let value = add(&mut state, &values, row)?;
                     values.push(value);
                     if let Some(isa) = isa {
-                        for ty in shared.types(|types| isa_types(shared.source(), types, node)) {
+                        let typed = input.typed.get(&InputId(index as u32)).copied();
+                        for ty in shared.types(|types| isa_types(shared.source(), types, node, typed)) {
                             let column = state.base_to_value((unit as i64) << TYPE_BITS | i64::from(ty.0));
                             state.add(&isa.name, RawValues(vec![value, column]))?;
                         }

@@ -105,7 +105,7 @@ fn write_run(
             }
             writeln!(out, "))")?;
             if let Some(isa) = &program.isa {
-                for ty in isa_types(source, &mut types, node) {
+                for ty in isa_types(source, &mut types, node, input.typed.get(&InputId(position as u32)).copied()) {
                     writeln!(out, "({} {name} {})", isa.name, (unit as i64) << TYPE_BITS | i64::from(ty.0))?;
                 }
             }

@@ -11,14 +11,17 @@ pub mod compile;
 mod front;
 mod lines;
 mod points;
+mod results;
 mod sides;
 mod specialise;
+mod unused;
 
 pub use compile::{Clif, CompileError};
 
 use rewright_cfg_skeleton::ir::Module;
 use rewright_cfg_skeleton::ir::parse::{self, ParseError};
 use rewright_cfg_skeleton::ir::text::Printer;
+use rewright_cfg_skeleton::ir::versions::add_versions;
 use rewright_clif::names::Names;
 use rewright_clif::optimise::trap_code;
 use rewright_dsl::program::Program;
@@ -76,7 +79,8 @@ impl ModuleOptimiser {
     /// Mistakes in the text, all of them; or rules that do not form a program.
     pub fn new(mut program: Program, text: &str) -> Result<Self, ModuleError> {
         let names = Names::new(&mut program.universe);
-        let module = parse::read(text, &mut program.universe).map_err(ModuleError::Mistakes)?;
+        let mut module = parse::read(text, &mut program.universe).map_err(ModuleError::Mistakes)?;
+        add_versions(&mut module, &mut program.universe);
         bodies::register(&mut program.universe, &module);
         Ok(ModuleOptimiser { optimiser: Optimiser::new(program, trap_code)?, module, names })
     }
@@ -94,7 +98,9 @@ impl ModuleOptimiser {
 
     /// Optimises the functions for which `wanted` holds, callees first: the rules that run before inlining, then
     /// calls of small functions that do not recur are replaced by their optimised bodies and types are inferred
-    /// again, then the rules that run after inlining. A function that inlining makes dearer keeps its calls. Blocks are
+    /// again, then the rules that run after inlining. A function that inlining makes dearer keeps its calls. What a
+    /// function returns has more specific types for its callers if that costs no more, and versions of functions that nobody calls
+    /// go. Blocks are
     /// called `b0`, `b3` in a profile, by their numbers.
     pub fn optimise(&self, options: &Options, wanted: impl Fn(usize) -> bool) -> ModuleOutcome {
         points::optimise(self, options, wanted)

@@ -219,7 +219,8 @@ impl Optimiser {
         let cfg = Cfg::new(function);
         let truth = universe.ops.iter().find(|(id, op)| op.is_copy() && !self.unwritable.contains(id));
         let truth = truth.map(|(id, _)| id);
-        let skeleton = skeleton::build_with_truth(function, &cfg, universe, &self.trap_code, truth);
+        let mut skeleton = skeleton::build_with_truth(function, &cfg, universe, &self.trap_code, truth);
+        skeleton.input.typed = self.typed(&skeleton.input, universe);
         (cfg, skeleton)
     }
 

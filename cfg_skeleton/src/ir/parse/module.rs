@@ -7,9 +7,9 @@ use crate::ir::calls::{CallGraph, summarise};
 use crate::ir::frequencies::note_frequencies;
 use crate::ir::infer::{OpenCall, TypeFault, infer};
 use crate::ir::verify::{Defect, Location, verify};
+use crate::ir::versions::expression;
 use crate::ir::{Access, Function, InstKind, Module, RegionId};
 use rewright_typeprop::ops::OpParam;
-use rewright_typeprop::types::TypeData;
 use rewright_typeprop::{Effects, Op, OpId, Ty, TypeExpr, Universe};
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ pub(super) fn complete(
     let (bodies, own) = declare(text, &drafts, universe)?;
     let mut errors = vec![];
     let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
-    let mut module = Module { functions: vec![], bodies, lines: vec![] };
+    let mut module = Module { bodies, ..Module::default() };
     let mut places = vec![];
     for draft in drafts {
         let Draft { mut function, stated, calls, places: at } = draft;
@@ -193,22 +193,16 @@ fn declare(text: &str, drafts: &[Draft], universe: &mut Universe) -> Result<Decl
 
 /// A function of the text as an operation. Its effects and its cost come later.
 fn operation(name: &str, params: &[Ty], results: &[Ty], universe: &Universe) -> Op {
-    let param =
-        |(i, ty): (usize, &Ty)| OpParam { name: format!("x{i}"), ty: expression(universe, *ty), constant: false };
+    let param = |(i, ty): (usize, &Ty)| OpParam {
+        name: format!("x{i}"),
+        ty: expression(&universe.types, *ty),
+        constant: false,
+    };
     Op::new(
         name,
         params.iter().enumerate().map(param).collect(),
-        results.iter().map(|ty| expression(universe, *ty)).collect(),
+        results.iter().map(|ty| expression(&universe.types, *ty)).collect(),
     )
-}
-
-/// A closed type as an expression.
-fn expression(universe: &Universe, ty: Ty) -> TypeExpr {
-    match universe.types.data(ty) {
-        TypeData::Int(n) => TypeExpr::Int(*n),
-        TypeData::Open => TypeExpr::App(rewright_typeprop::types::TypeDeclId(0), vec![]),
-        TypeData::App(decl, args) => TypeExpr::App(*decl, args.iter().map(|a| expression(universe, *a)).collect()),
-    }
 }
 
 /// Gives operations that read or write a region the access that is not written: of the region that they name, by

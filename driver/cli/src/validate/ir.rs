@@ -198,7 +198,12 @@ fn own<T>(
         ModuleOptimiser::read(program.clone(), text.bytes.clone()).map_err(|error| mistakes(&text.name, error))
     };
     let [before, after] = [read(versions[0])?, read(versions[1])?];
-    let names = [&before, &after].map(|version| version.module.functions.iter().map(|f| f.name.clone()).collect());
+    // Versions for more specific types, which stand behind them, are not of the text.
+    let names = [&before, &after].map(|version| {
+        let functions = version.module.functions.iter().enumerate();
+        let written = functions.filter(|(index, _)| !version.module.versions.contains_key(index));
+        written.map(|(_, f)| f.name.clone()).collect()
+    });
     let both = |i: usize, j: usize| {
         let (was, is) = (&before.module.functions[i], &after.module.functions[j]);
         own_version(&before, was, |before| own_version(&after, is, |after| ask(&was.name, before, after)))

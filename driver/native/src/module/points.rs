@@ -5,7 +5,7 @@
 
 use super::front::block_name;
 use super::lines::Lines;
-use super::{ModuleOptimiser, ModuleOutcome};
+use super::{ModuleOptimiser, ModuleOutcome, unused};
 use rewright_cfg_skeleton::ir::calls::CallGraph;
 use rewright_cfg_skeleton::ir::cleanup::cleanup;
 use rewright_cfg_skeleton::ir::infer::reinfer;
@@ -36,22 +36,29 @@ pub(super) fn optimise(
         sides: vec![],
     };
     let graph = CallGraph::new(&optimiser.module);
-    let mut work = Work { optimiser, options, graph, done };
+    // Versions are wanted where their functions are.
+    let wanted = |index: &usize| wanted(*optimiser.module.versions.get(index).unwrap_or(index));
+    let wanted: Vec<bool> = (0..optimiser.module.functions.len()).map(|index| wanted(&index)).collect();
+    let mut work = Work { optimiser, options, graph, wanted, done };
     for level in work.graph.levels() {
-        let chosen: Vec<usize> = level.into_iter().filter(|i| wanted(*i)).collect();
+        let chosen: Vec<usize> = level.into_iter().filter(|i| work.wanted[*i]).collect();
         if !chosen.is_empty() {
             work.level(&chosen);
+            work.results(&chosen);
         }
     }
     lines.finish(&mut work.done, options.log);
+    unused::drop_unused(&mut work.done);
     work.done
 }
 
-struct Work<'a> {
-    optimiser: &'a ModuleOptimiser,
-    options: &'a Options,
-    graph: CallGraph,
-    done: ModuleOutcome,
+pub(super) struct Work<'a> {
+    pub(super) optimiser: &'a ModuleOptimiser,
+    pub(super) options: &'a Options,
+    pub(super) graph: CallGraph,
+    /// By function: is it to be optimised?
+    pub(super) wanted: Vec<bool>,
+    pub(super) done: ModuleOutcome,
 }
 
 impl Work<'_> {
@@ -85,7 +92,8 @@ impl Work<'_> {
                 *before = together(before, after);
             }
         }
-        for (index, outcome) in chosen.iter().zip(outcomes) {
+        for (index, mut outcome) in chosen.iter().zip(outcomes) {
+            self.count_types_of_callees(*index, &mut outcome);
             self.done.module.functions[*index] = outcome.function.clone();
             let name = &self.done.module.functions[*index].name;
             self.done.statistics.functions[*index] = Some(FunctionOutcome::of(name, outcome));
@@ -97,10 +105,7 @@ impl Work<'_> {
             return vec![];
         }
         let optimiser = &self.optimiser.optimiser;
-        let mut options = self.options.clone();
-        if options.rules == Rules::Usual && optimiser.program().schedules.contains_key(schedule) {
-            options.rules = Rules::Schedule(schedule.into());
-        }
+        let options = self.options_at(schedule);
         let Batch { outcomes, phases, rules } = optimiser.optimise(functions, &self.done.universe, &options);
         self.done.statistics.phases.add(&phases);
         for (rule, report) in rules {
@@ -109,7 +114,16 @@ impl Work<'_> {
         outcomes
     }
 
-    /// A function with its small callees in place; `None` where nothing is inlined, or not to any good.
+    /// Options at a point of the pipeline.
+    pub(super) fn options_at(&self, schedule: &str) -> Options {
+        let mut options = self.options.clone();
+        if options.rules == Rules::Usual && self.optimiser.optimiser.program().schedules.contains_key(schedule) {
+            options.rules = Rules::Schedule(schedule.into());
+        }
+        options
+    }
+
+    /// A function with its small callees in place, and with calls of versions; `None` where nothing is inlined, or not to any good.
     fn inlined(&mut self, index: usize, outcome: &OptimisedFunction) -> Option<Inlined> {
         let Module { functions, bodies, .. } = &self.done.module;
         let graph = &self.graph;
@@ -119,7 +133,8 @@ impl Work<'_> {
         };
         let mut f = outcome.function.clone();
         let count = inline(&mut f, body, InlineLimits::default());
-        if count == 0 {
+        let retyped = !self.optimiser.module.versions.is_empty() && reinfer(&mut f, &mut self.done.universe);
+        if count == 0 && !retyped {
             return None;
         }
         // Arguments decide branches of callees, which were not known where the cost of a call was.

@@ -5,13 +5,15 @@
 //! price.
 
 use super::unit::{Progress, Unit};
-use super::{Batch, Optimiser, Options};
+use super::{Batch, Optimiser, Options, Phases};
 use rewright_cfg_skeleton::Saturated;
-use rewright_cfg_skeleton::egraph::EGraphView;
+use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView, Head, InputId};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
+use rewright_cfg_skeleton::select::cost::function_cost;
 use rewright_cfg_skeleton::skeleton::Skeleton;
-use rewright_cfg_skeleton::skeleton::narrow::{Narrowing, candidates, carried, demand, narrowed};
-use rewright_typeprop::Universe;
+use rewright_cfg_skeleton::skeleton::narrow::{Narrowing, candidates, carried, demand, narrowed, result_types};
+use rewright_typeprop::{Ty, Universe};
+use std::collections::BTreeMap;
 
 /// How often types that do not stand are given up.
 const MAX_TRIES: usize = 4;
@@ -50,6 +52,25 @@ impl Optimiser {
         }
     }
 
+    /// The function with more specific types of results, and with those of parameters of blocks that they need, where that
+    /// costs no more.
+    pub fn with_result_types(&self, f: &Function, universe: &Universe, options: &Options) -> Option<Function> {
+        if options.select.prefer_original {
+            return None;
+        }
+        let cost = |f: &Function| function_cost(&options.select.cost, f, universe);
+        let inner = self.with_types(f.clone(), universe, options).map(|(_, built)| built.function);
+        inner.into_iter().chain([f.clone()]).find_map(|typed| {
+            let built = self.built(typed, universe, options, true)?;
+            let results = result_types(built.given(universe))?;
+            let built = self.built(Function { results, ..built.function }, universe, options, true)?;
+            // Where what is returned cannot be computed there, the types are right but nothing has them.
+            let given = built.given(universe);
+            let chosen = self.choose(given, f.blocks.len(), options, &mut Phases::default()).ok()?;
+            (chosen.relaxed.is_empty() && cost(&chosen.function) <= cost(f)).then_some(chosen.function)
+        })
+    }
+
     /// The function with the most specific types that stand; `None` where none does.
     fn with_types(&self, f: Function, universe: &Universe, options: &Options) -> Option<(Vec<Narrowing>, Built)> {
         let general = self.built(f, universe, options, false)?;
@@ -66,6 +87,17 @@ impl Optimiser {
             wanted = stands;
         }
         None
+    }
+
+    /// Calls of functions that have been found to return something more specific than the program says.
+    pub(super) fn typed(&self, input: &EGraphInput, universe: &Universe) -> BTreeMap<InputId, Ty> {
+        let declared = &self.program.universe.ops;
+        let found = |head: &Head| match head {
+            Head::Op(op) => universe.ops.get(*op).results != declared.get(*op).results,
+            _ => false,
+        };
+        let nodes = input.nodes.iter().enumerate().filter(|(_, node)| found(&node.head));
+        nodes.filter_map(|(index, node)| Some((InputId(index as u32), node.ty(universe)?))).collect()
     }
 
     fn built(&self, function: Function, universe: &Universe, options: &Options, demands: bool) -> Option<Built> {
