@@ -43,13 +43,13 @@ fn computed_once(body: &Body) -> Body {
     let flow = Flow::new(body);
     let mut blocks = body.blocks.clone();
     // By what is computed: where, and the result.
-    let mut before: FxHashMap<_, Vec<(usize, String)>> = FxHashMap::default();
+    let mut before: FxHashMap<Computed, Vec<(usize, String)>> = FxHashMap::default();
     let mut others: FxHashMap<String, String> = FxHashMap::default();
     for at in flow.order() {
         for i in &mut blocks[*at].instructions {
             i.replace(|name| others.get(name).cloned());
-            let (Some(result), Some(key)) = (&i.result, key(i)) else { continue };
-            let all = before.entry(key).or_default();
+            let (Some(result), Some(computed)) = (&i.result, Computed::of(i)) else { continue };
+            let all = before.entry(computed).or_default();
             match all.iter().find(|(above, _)| flow.dominates(*above, *at)) {
                 Some((_, other)) => _ = others.insert(result.clone(), other.clone()),
                 None => all.push((*at, result.clone())),
@@ -66,18 +66,36 @@ fn computed_once(body: &Body) -> Body {
     Body { blocks, variables: body.variables.clone() }
 }
 
-/// What an instruction computes, where that depends on its operands alone.
-fn key(i: &Instruction) -> Option<(String, Vec<String>, Vec<u64>, Type, Vec<Operand>)> {
-    let operands = match &i.shape {
-        Shape::Plain(operands) if !["freeze", "va_arg"].contains(&i.opcode.as_str()) => operands.clone(),
-        Shape::Offset { base, indices, .. } => [base].into_iter().chain(indices).cloned().collect(),
-        _ => return None,
-    };
-    let of = match &i.shape {
-        Shape::Offset { source, .. } => source.clone(),
-        _ => i.ty.clone(),
-    };
-    Some((i.opcode.clone(), i.flags.clone(), i.indices.clone(), of, operands))
+/// What an instruction computes.
+#[derive(PartialEq, Eq, Hash)]
+struct Computed {
+    opcode: String,
+    flags: Vec<String>,
+    indices: Vec<u64>,
+    /// What it gives; of an address, what its first index counts.
+    ty: Type,
+    operands: Vec<Operand>,
+    /// What else is said of it (`!fpmath`), but for where it stands in a source.
+    metadata: Vec<(String, String)>,
+}
+
+impl Computed {
+    /// `None` where it does not depend on operands alone.
+    fn of(i: &Instruction) -> Option<Computed> {
+        let (ty, operands) = match &i.shape {
+            Shape::Plain(operands) if !["freeze", "va_arg"].contains(&i.opcode.as_str()) => (&i.ty, operands.clone()),
+            Shape::Offset { base, source, indices } => (source, [base].into_iter().chain(indices).cloned().collect()),
+            _ => return None,
+        };
+        Some(Computed {
+            opcode: i.opcode.clone(),
+            flags: i.flags.clone(),
+            indices: i.indices.clone(),
+            ty: ty.clone(),
+            operands,
+            metadata: i.metadata.iter().filter(|(kind, _)| kind != "!dbg").cloned().collect(),
+        })
+    }
 }
 
 /// What is known of conditions.
