@@ -1,5 +1,5 @@
 //! Branches of the first version that other ones have decided before: whoever comes from the one arm of `x == 0` finds
-//! `x != 0` to be false. Bodies that stand in the place of calls ([`super::inlined`]) ask much of what their caller knows.
+//! `x != 0` to be false. Bodies that stand in the place of calls ([`inlined`](mod@super::inlined)) ask much of what their caller knows.
 //!
 //! What is computed twice may be `undef`, and differ: that it is the same is one of the things that the first version may
 //! do. Of the second version that would be wrong.
