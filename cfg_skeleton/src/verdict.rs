@@ -245,7 +245,8 @@ impl fmt::Display for Verdict {
         let mut details = self.reasons.clone();
         details.extend(self.counterexample.iter().map(ToString::to_string));
         if self.verdict == Kind::Tested {
-            details.insert(0, format!("{} runs agree", self.runs));
+            let agree = if self.runs == 1 { "run agrees" } else { "runs agree" };
+            details.insert(0, format!("{} {agree}", self.runs));
         }
         details.extend(self.holds_if.iter().map(|condition| format!("proved to do the same if {condition}")));
         if details.is_empty() { Ok(()) } else { write!(f, ": {}", details.join("; ")) }

@@ -228,7 +228,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         ));
     }
     let can_be_empty = matches!(second, Second::Rules) || division.is_part();
-    let found = finding(args.require, can_be_empty, &report);
+    let found = finding(args.require, can_be_empty, &report).and_then(|found| match report.says_nothing() {
+        Some(reason) if args.input.is_some() => bail!("the versions could not be compared on this input: {reason}"),
+        _ => Ok(found),
+    });
     match args.format {
         Format::Json => out::result(&format!("{:#}\n", division.document(&report, &comparer, &found))),
         Format::Text if report.compared.is_empty() => {}

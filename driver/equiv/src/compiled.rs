@@ -19,7 +19,7 @@ mod text;
 
 use super::inputs::{BASE, Inputs, PAGE, PAGES};
 use super::not_modelled::NotModelled;
-use super::{Config, Files, Seen};
+use super::{Config, Files, Seen, headers};
 use leaves::{Class, Leaf};
 use rand::Rng;
 use rewright_files::scratch_folder;
@@ -52,9 +52,11 @@ pub(super) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, config: &Config) 
     };
     let mut all = vec![];
     for (pair, function) in program.functions.into_iter().enumerate() {
-        all.push(match function {
-            Err(reason) => Seen::nothing(reason),
-            Ok(function) => runs(&function, Inputs::new(files, pair, config.seed), config.runs, &executable)?,
+        let [before, after] = files.versions(pair);
+        all.push(match (function, headers::another_global(before, after)) {
+            (Err(reason), _) => Seen::nothing(reason),
+            (_, Some(reason)) => Seen::nothing(reason),
+            (Ok(function), None) => runs(&function, Inputs::new(files, pair, config.seed), config.runs, &executable)?,
         });
     }
     Ok(all)
@@ -178,6 +180,9 @@ impl VersionRun {
     }
 }
 
+/// The code with which the program that runs functions ends before all inputs (`harness.c`).
+const TIME_IS_OVER: i32 = 2;
+
 /// Runs one function.
 fn runs(function: &Runnable, mut inputs: Inputs, runs: u32, executable: &Path) -> io::Result<Seen> {
     let mut input = vec![];
@@ -199,9 +204,9 @@ fn runs(function: &Runnable, mut inputs: Inputs, runs: u32, executable: &Path) -
     for (run, slots) in arguments.iter().enumerate() {
         let outcome = |version| outcomes.get(2 * run + version).and_then(Option::as_ref);
         let (Some(before), Some(after)) = (outcome(0), outcome(1)) else {
-            seen.not_compared(match output.status.success() {
-                true => "its runs take longer together than they may",
-                false => "the process that runs it has ended",
+            seen.not_compared(match output.status.code() {
+                Some(TIME_IS_OVER) => "its runs take longer together than they may",
+                _ => "the process that runs it has ended",
             });
             continue;
         };

@@ -111,6 +111,11 @@ fn computes_floats(body: &Body) -> bool {
     body.blocks.iter().flat_map(|block| &block.instructions).any(computes)
 }
 
+/// A global that either version mentions, and that is another one in the other module: runs have one for both.
+pub(super) fn another_global(before: Version<'_>, after: Version<'_>) -> Option<HeaderError> {
+    mentioned(before, after, &[]).err().filter(|error| matches!(error, HeaderError::Global(_)))
+}
+
 /// Globals and functions that either body mentions or the text of one that has been inlined, and those that the definitions
 /// of such globals mention: a pointer that is loaded from one leads to others.
 pub(super) fn mentioned(before: Version<'_>, after: Version<'_>, inlined: &[&str]) -> Result<(), HeaderError> {

@@ -11,7 +11,7 @@
 
 use super::inputs::{Inputs, PAGE, canonical, hash, pointer};
 use super::memory_blocks::{BlockOperation, MemoryBlock};
-use super::{Config, Files, Seen};
+use super::{Config, Files, Seen, headers};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_cfg_skeleton::ir::interp::{self, Host, Memory, Outcome, Results, equal_up_to_nan};
@@ -48,6 +48,10 @@ pub(super) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, config: &Config) 
         // What is made up for one version's vectors says nothing of the other one's scalars.
         if has_vectors(old) || has_vectors(new) {
             return Seen::nothing("it has vectors");
+        }
+        let [before, after] = files.versions(pair);
+        if let Some(reason) = headers::another_global(before, after) {
+            return Seen::nothing(reason);
         }
         let old = Subject { file: files.before, imported: old, universe: &universe };
         let new = Subject { file: files.after, imported: new, universe: &universe_after };

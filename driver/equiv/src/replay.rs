@@ -62,6 +62,8 @@ pub enum Replay {
     Differs(Difference),
     /// No difference was found.
     Agrees,
+    /// The first version is undefined, so that the second one may do anything.
+    Undefined,
     /// Something is not modelled: this.
     Unsupported(String),
 }
@@ -98,6 +100,8 @@ pub struct Search {
     pub differs: Option<(Input, Difference)>,
     /// On how many they agree.
     pub agrees: u64,
+    /// On how many the first version is undefined.
+    pub undefined: u64,
     /// On how many something is not modelled, by what that is.
     pub unsupported: BTreeMap<String, u64>,
 }
@@ -180,6 +184,7 @@ impl<'a> Replayer<'a> {
                     break;
                 }
                 (Replay::Agrees, _) => found.agrees += 1,
+                (Replay::Undefined, _) => found.undefined += 1,
                 (Replay::Unsupported(reason), steps) => {
                     fruitless += steps;
                     *found.unsupported.entry(reason).or_default() += 1;
@@ -194,25 +199,24 @@ impl<'a> Replayer<'a> {
         let world = World::new(input, &self.names, self.definitions);
         let mut steps = 0;
         let replay = match self.compare(&world, &mut steps) {
-            Ok(None) => Replay::Agrees,
-            Ok(Some(difference)) => Replay::Differs(difference),
+            Ok(replay) => replay,
             Err(reason) => Replay::Unsupported(reason.to_string()),
         };
         (replay, steps)
     }
 
-    fn compare(&self, world: &World<'_>, steps: &mut usize) -> Result<Option<Difference>, NotModelled> {
+    fn compare(&self, world: &World<'_>, steps: &mut usize) -> Result<Replay, NotModelled> {
         let mut machine = Machine::new(&self.before, world, Chooser::new(RefinementSide::Before));
         let allowed = self.allowed(&mut machine);
         *steps += machine.chooser.steps();
         let allowed = allowed?;
         if allowed.iter().any(|behaviour| matches!(behaviour, Behaviour::Undefined(_))) {
-            return Ok(None);
+            return Ok(Replay::Undefined);
         }
         let mut machine = Machine::new(&self.after, world, Chooser::new(RefinementSide::After));
         let found = self.other(&mut machine, &allowed);
         *steps += machine.chooser.steps();
-        Ok(found?.map(|behaviour| difference(&allowed, &behaviour, world)))
+        Ok(found?.map_or(Replay::Agrees, |behaviour| Replay::Differs(difference(&allowed, &behaviour, world))))
     }
 
     /// All that the first version may do; one behaviour that is undefined is enough.

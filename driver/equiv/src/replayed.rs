@@ -17,6 +17,9 @@ pub(super) struct Replayed {
     pub(super) refuted: Option<Counterexample>,
 }
 
+/// Why an input shows nothing.
+const UNDEFINED: &str = "the first version is undefined, so the second one may do anything";
+
 /// Runs all pairs on inputs that are worth trying.
 pub(super) fn compare(files: &Files<'_>, config: &Config) -> Vec<Replayed> {
     (0..files.pairs.len()).map(|pair| tried(files.versions(pair), config)).collect()
@@ -30,7 +33,10 @@ fn tried([old, new]: [Version<'_>; 2], config: &Config) -> Replayed {
         Err(reason) => return Replayed { seen: Seen::nothing(reason), refuted: None },
     };
     let inputs = config.input.clone().map_or_else(|| candidates(before, after, config.seed), |input| vec![input]);
-    let Search { differs, agrees, unsupported } = replayer.search(inputs);
+    let Search { differs, agrees, undefined, mut unsupported } = replayer.search(inputs);
+    if undefined > 0 {
+        unsupported.insert(UNDEFINED.to_string(), undefined);
+    }
     found.seen = Seen { runs: agrees, open: unsupported, ..Seen::default() };
     if let Some((input, difference)) = differs {
         match narrower([old, new], config) {
@@ -53,6 +59,8 @@ pub(super) enum Unconfirmed {
     Unsupported(String),
     #[error("the replay shows no difference")]
     Agrees,
+    #[error("in the replay, {UNDEFINED}")]
+    Undefined,
     #[error("it differs on {input}, but {reason}")]
     Narrower { input: String, reason: String },
 }
@@ -66,6 +74,7 @@ pub(super) fn replayed(
     let [before, after] = versions.map(|v| (v.file(), v.definition));
     match Replayer::new(before, after)?.replay(input) {
         Replay::Agrees => Err(Unconfirmed::Agrees),
+        Replay::Undefined => Err(Unconfirmed::Undefined),
         Replay::Unsupported(reason) => Err(Unconfirmed::Unsupported(reason)),
         Replay::Differs(difference) => match narrower(versions, config) {
             Some(reason) => Err(Unconfirmed::Narrower { input: input.to_string(), reason }),

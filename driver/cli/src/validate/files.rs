@@ -36,6 +36,9 @@ const LANGUAGES: [Language; 4] = [Language::Llvm, Language::Mlir, Language::Clif
 /// Where a folder cannot be read, or holds no such file.
 pub(super) fn single(path: &Path, language: Option<Language>) -> Result<Files> {
     if !path.is_dir() {
+        if is_dash(path) && language.is_none() {
+            bail!("say with --language what language standard input is in");
+        }
         let language = language.unwrap_or_else(|| Language::of(path));
         let pair = Pair { name: path.display().to_string(), language, before: path.to_path_buf(), after: None };
         return Ok(Files { pairs: vec![pair], ..Files::default() });

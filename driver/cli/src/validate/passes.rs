@@ -39,8 +39,12 @@ impl Passes {
     pub(super) fn new(after: Option<&str>, each: Option<&str>, timeout: u64) -> Result<Option<Self>> {
         let command = after.map(Transformation::parse).transpose().context("--after")?;
         let each = each.map(passes);
-        if each.as_ref().is_some_and(Vec::is_empty) {
-            bail!("--each names no pass");
+        match each.as_deref() {
+            Some(all) if all.iter().all(String::is_empty) => bail!("--each names no pass"),
+            Some(all) if all.iter().any(String::is_empty) => {
+                bail!("--each has a comma without a pass before or behind it")
+            }
+            _ => {}
         }
         match (&command, &each) {
             (None, None) => return Ok(None),

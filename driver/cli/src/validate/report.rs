@@ -90,6 +90,13 @@ impl Report {
         self.verdicts().any(|(_, verdict)| verdict.function == function && verdict.verdict == Kind::Refuted)
     }
 
+    /// Why nothing is known of any function, if that is so.
+    pub(super) fn says_nothing(&self) -> Option<String> {
+        let reasons = |(_, verdict): (_, &Verdict)| verdict.reasons.join("; ");
+        let is_known = |(_, verdict): (_, &Verdict)| verdict.verdict != Kind::Unknown;
+        (!self.verdicts().any(is_known)).then(|| self.verdicts().map(reasons).next()).flatten()
+    }
+
     /// All of it in one.
     fn total(&self) -> ValidationReport {
         let mut total = ValidationReport::default();
@@ -186,6 +193,7 @@ impl Report {
                 let _ = writeln!(text, "{verdict}");
                 if let Some(found) = verdict.counterexample.as_ref().filter(|_| one.replayable) {
                     let (name, input) = (&verdict.function, &found.input);
+                    let name = shlex::try_quote(name).unwrap_or(name.into());
                     let _ = writeln!(text, "    again with `--fn {name} --input FILE`, where FILE has {input}");
                 }
             }

@@ -127,10 +127,14 @@ fn a_refutation_can_be_replayed() {
 fn what_is_asked_for_wrongly_is_said() {
     let dir = files();
     fs::write(dir.path().join("bad.json"), "{\"arguments\": 3}").unwrap();
+    fs::write(dir.path().join("two.json"), r#"{"arguments": ["1", "2"]}"#).unwrap();
+    fs::write(dir.path().join("wide.json"), r#"{"arguments": ["0x100000000"]}"#).unwrap();
     for (more, says) in [
         ("--fn nowhere", "neither file defines @nowhere"),
         ("--fn worse --input none.json", "cannot read none.json"),
         ("--fn worse --input bad.json", "bad.json is no input"),
+        ("--fn worse --input two.json", "could not be compared on this input: replayed: the input has 2 arguments"),
+        ("--fn worse --input wide.json", "could not be compared on this input: replayed: the input gives 0x100000000"),
         ("--input bad.json", "--fn"),
     ] {
         let ran = validate(dir.path(), more);

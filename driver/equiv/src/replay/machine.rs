@@ -61,6 +61,9 @@ impl<'a> Machine<'a> {
         self.depth = 0;
         self.stack.clear();
         self.set_up()?;
+        if let Some(error) = self.world.unknown() {
+            return Err(error.into());
+        }
         let input = self.world.input;
         if definition.parameters.len() != input.arguments.len() {
             return unsupported(format!(

@@ -25,6 +25,11 @@ pub(super) enum WorldError {
     Layout(#[from] LayoutError),
 }
 
+/// Is a number one of so many bits, or below zero one of so many with a sign?
+fn fits(bits: u128, width: u32) -> bool {
+    bits & !ones(width) == 0 || bits | ones(width) >> 1 == u128::MAX
+}
+
 impl From<WorldError> for Stop {
     fn from(error: WorldError) -> Stop {
         Stop::Unsupported(error.to_string())
@@ -121,6 +126,13 @@ impl<'a> World<'a> {
         self.private.contains(&object)
     }
 
+    /// Names of the input that neither version has.
+    pub(super) fn unknown(&self) -> Option<WorldError> {
+        let callees = self.input.answers.iter().map(|answer| &answer.callee);
+        let mut names = self.input.globals.keys().chain(callees);
+        names.find(|name| self.object(name).is_none()).map(|name| WorldError::Global(name.clone()))
+    }
+
     /// What a name of a global stands for.
     pub(super) fn object(&self, name: &str) -> Option<Object> {
         self.names.numbers.get(name).map(|n| Object::Global(*n))
@@ -194,7 +206,7 @@ impl<'a> World<'a> {
             Scalar::Null if *ty == Type::Ptr => Lane::pointer(Pointer::NULL),
             Scalar::Pointer(place) if *ty == Type::Ptr => Lane::pointer(self.pointer(place)?),
             Scalar::Bits(0) if *ty == Type::Ptr => Lane::pointer(Pointer::NULL),
-            Scalar::Bits(bits) if *ty != Type::Ptr => Lane::int(bits & ones(width)),
+            Scalar::Bits(bits) if *ty != Type::Ptr && fits(*bits, width) => Lane::int(bits & ones(width)),
             _ => return Err(bad()),
         }))
     }

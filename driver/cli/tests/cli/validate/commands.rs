@@ -114,6 +114,8 @@ fn commands_that_make_no_sense_are_refused() {
         (&[FILE, "--after", "cat", "--each", "a,b"], "has no place for the passes"),
         (&[FILE, "--after", "cat {pass}"], "has a place for a pass: --each says which"),
         (&[FILE, "--after", "cat {pass}", "--each", " , "], "--each names no pass"),
+        (&[FILE, "--each", "licm,,gvn"], "a comma without a pass"),
+        (&["-", "--after", "cat"], "say with --language"),
         (&[FILE, FILE, "--after", "cat"], "cannot be used with"),
         (&["none.ll", "--after", "cat"], "cannot read none.ll"),
     ] {

@@ -131,6 +131,9 @@ enum Around {
     Above,
 }
 
+/// Blocks of a version, beyond which nothing around them is looked at: that takes time by their square.
+const MOST_AROUND: usize = 400;
+
 /// The most telling first.
 const AROUND: [Around; 4] = [Around::Nowhere, Around::Before, Around::Behind, Around::Above];
 
@@ -187,7 +190,9 @@ impl BlockPairs<'_, '_> {
     /// Makes pairs of blocks that neither version has another one of, by what they access and call, and, where that is not
     /// enough, by the pairs that stand around them. Each pair may make others unique.
     fn pair_unique(&mut self) {
-        while AROUND.into_iter().any(|around| self.pair_unique_by(around)) {}
+        let is_large = self.flows.iter().any(|flow| flow.order().len() > MOST_AROUND);
+        let ways = if is_large { &AROUND[..1] } else { &AROUND };
+        while ways.iter().any(|around| self.pair_unique_by(*around)) {}
     }
 
     /// The same, once; is there a new pair?
