@@ -47,6 +47,19 @@ impl<'a> Nodes<'a> {
         if name.starts_with("!{") { Some(name) } else { self.0.get(name).copied() }
     }
 
+    /// The nodes in a list of nodes, by their names; `None` if it holds anything else.
+    pub(super) fn members<'n>(&self, list: &'n str) -> Option<Vec<&'n str>>
+    where
+        'a: 'n,
+    {
+        let inside = self.text(list)?.strip_prefix("!{")?.strip_suffix('}')?;
+        let is_name = |name: &&str| {
+            let number = name.strip_prefix('!').unwrap_or_default();
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        inside.split(',').map(|name| Some(name.trim()).filter(is_name)).collect()
+    }
+
     /// A node's text with the texts of the nodes that it refers to, each where it is first mentioned; then it is the number
     /// of those before it. One that is `distinct` keeps its name: it is equal to itself only.
     pub(super) fn whole(&self, name: &str) -> String {

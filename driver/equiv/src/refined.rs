@@ -30,6 +30,7 @@ mod model;
 mod promoted;
 mod refines;
 mod region;
+mod scopes;
 mod strides;
 mod symexec;
 #[cfg(test)]
@@ -51,6 +52,7 @@ use refines::{placed, refines};
 use rewright_llvm::body::{self, Body};
 use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
 use rewright_smt::{Asserted, Expr, Script};
+use scopes::without_idle_scopes;
 use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
@@ -163,7 +165,7 @@ fn decide(files: &Files<'_>, solver: &mut Solver, budget: &mut Budget) -> io::Re
 fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     versions[0].module.layout.clone().map_err(NotModelled::from)?;
     let [old, new] = versions.map(|v| body::read(v.file(), v.definition).map_err(NotModelled::from));
-    let mut bodies = [old?, new?];
+    let mut bodies = [old?, without_idle_scopes(versions[1], new?)];
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
     if let Some((old, texts)) = inlined(versions, &bodies)
         && headers::mentioned(versions[0], versions[1], &texts).is_ok()

@@ -153,3 +153,30 @@ fn what_is_somewhere_is_not_null() {
         assert_eq!(of_files(&module(declared, ""), &module(declared, "nonnull ")).proved, expected, "{declared}");
     }
 }
+
+/// Scopes that say nothing may be new: all that are told apart only read, or nothing is in a scope that others are apart
+/// from.
+#[test]
+fn scopes_are_new_only_where_they_say_nothing() {
+    let function = |load: &str, store: &str| {
+        let body = format!(
+            "define i32 @f(ptr noundef %p, ptr noundef %q) {{\n%r = load i32, ptr %p{load}\nstore i32 1, ptr %q{store}\n\
+             ret i32 %r\n}}\n!0 = distinct !{{!0, !\"domain\"}}\n!1 = distinct !{{!1, !0}}\n!2 = distinct !{{!2, !0}}\n\
+             !3 = !{{!1}}\n!4 = !{{!2}}\n!5 = !{{!1, !2}}\n"
+        );
+        read(format!("{TARGET}{body}")).unwrap()
+    };
+    let plain = function("", "");
+    for (load, store, expected) in [
+        (", !alias.scope !3, !noalias !4", "", true),
+        (", !alias.scope !3", ", !alias.scope !4", true),
+        (", !alias.scope !3, !noalias !4", ", !alias.scope !3", true),
+        (", !alias.scope !3, !noalias !4", ", !alias.scope !4", false),
+        (", !alias.scope !3, !noalias !4", ", !alias.scope !5", false),
+        (", !noalias !5", ", !alias.scope !4", false),
+        (", !alias.scope !3", ", !noalias !5", false),
+        (", !alias.scope !3", ", !noalias !1", false),
+    ] {
+        assert_eq!(of_files(&plain, &function(load, store)).proved, expected, "{load} {store}");
+    }
+}
