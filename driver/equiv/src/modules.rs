@@ -149,7 +149,7 @@ impl<'a> Module<'a> {
         (global.open.is_none() && !replaced).then_some((global, shared))
     }
 
-    /// May the address of a global or of a function be null: of what nobody may define, and of what somebody places?
+    /// May the address of a global or of a function be null, since it is weak and need not be defined, or its place is given?
     pub(super) fn may_be_null(&self, name: &str) -> bool {
         let says = |text: &str, what: &str| text.split_whitespace().any(|word| word == what);
         let variable = self.globals.get(name).is_some_and(|text| says(text, "extern_weak") || says(text, ABSOLUTE));

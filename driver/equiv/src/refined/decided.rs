@@ -1,8 +1,8 @@
-//! Branches of the first version that other ones have decided before: whoever comes from the one arm of `x == 0` finds
-//! `x != 0` to be false. Bodies that stand in the place of calls ([`inlined`](mod@super::inlined)) ask much of what their caller knows.
+//! Branches of the first version that other branches have decided before: behind the true arm of `x == 0`, `x != 0` is
+//! false. Bodies that stand in the place of calls ([`inlined`](mod@super::inlined)) ask much of what their caller knows.
 //!
-//! What is computed twice may be `undef`, and differ: that it is the same is one of the things that the first version may
-//! do. Of the second version that would be wrong.
+//! A value that is computed twice from `undef` may differ each time; that it is the same is one of the behaviours of the
+//! first version. Of the second version that would be wrong.
 
 use super::flow::Flow;
 use super::instructions::{jump, taking};
