@@ -104,6 +104,12 @@ impl CallGraph {
     }
 }
 
+/// Functions that call a function as they are now, versions that calls may become apart.
+pub fn callers(module: &Module, callee: usize) -> Vec<usize> {
+    let calls = |f: &Function| ops(f).any(|op| module.bodies.get(&op) == Some(&callee));
+    (0..module.functions.len()).filter(|caller| calls(&module.functions[*caller])).collect()
+}
+
 /// Operations of a function in order of layout.
 fn ops(f: &Function) -> impl Iterator<Item = OpId> {
     f.layout.iter().flat_map(|b| &f.block(*b).insts).filter_map(|i| match &f.inst(*i).kind {

@@ -5,7 +5,7 @@
 //! first version. Of the second version that would be wrong.
 
 use super::flow::Flow;
-use super::instructions::{jump, taking};
+use super::instructions::{is_of_operands, jump, taking};
 use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
 use rustc_hash::FxHashMap;
@@ -66,24 +66,27 @@ fn computed_once(body: &Body) -> Body {
     Body { blocks, variables: body.variables.clone() }
 }
 
-/// What an instruction computes.
+/// An operation on operands, the same wherever it is computed.
 #[derive(PartialEq, Eq, Hash)]
 struct Computed {
     opcode: String,
     flags: Vec<String>,
     indices: Vec<u64>,
-    /// What it gives; of an address, what its first index counts.
+    /// The type of the result; of an address, the type that its first index counts.
     ty: Type,
     operands: Vec<Operand>,
-    /// What else is said of it (`!fpmath`), but for where it stands in a source.
+    /// Attached metadata (`!fpmath`), without debug locations.
     metadata: Vec<(String, String)>,
 }
 
 impl Computed {
     /// `None` where it does not depend on operands alone.
     fn of(i: &Instruction) -> Option<Computed> {
+        if !is_of_operands(i) {
+            return None;
+        }
         let (ty, operands) = match &i.shape {
-            Shape::Plain(operands) if !["freeze", "va_arg"].contains(&i.opcode.as_str()) => (&i.ty, operands.clone()),
+            Shape::Plain(operands) => (&i.ty, operands.clone()),
             Shape::Offset { base, source, indices } => (source, [base].into_iter().chain(indices).cloned().collect()),
             _ => return None,
         };
@@ -98,7 +101,7 @@ impl Computed {
     }
 }
 
-/// What is known of conditions.
+/// Conditions that branches decide.
 struct Known {
     /// By a condition's predicate and operands: where control comes only if it is so, or is not.
     decided: FxHashMap<Condition, Vec<(usize, bool)>>,
@@ -114,19 +117,9 @@ enum Condition {
 impl Known {
     fn new(flow: &Flow<'_>) -> Known {
         let mut decided: FxHashMap<Condition, Vec<(usize, bool)>> = FxHashMap::default();
-        let position: FxHashMap<&str, usize> = flow.body.blocks.iter().map(|b| b.label.as_str()).zip(0..).collect();
-        for at in flow.order() {
-            let Some(Shape::Branch(condition, [yes, no])) =
-                flow.body.blocks[*at].instructions.last().map(|last| &last.shape)
-            else {
-                continue;
-            };
+        for (condition, arms) in flow.order().iter().filter_map(|at| flow.decides(*at)) {
             let (condition, as_is) = Condition::of(flow, condition);
-            let only = |label: &String| position.get(label.as_str()).filter(|to| flow.predecessors(**to).count() == 1);
-            let arms = [(yes, as_is), (no, !as_is)].map(|(label, holds)| only(label).map(|to| (*to, holds)));
-            if yes != no {
-                decided.entry(condition).or_default().extend(arms.into_iter().flatten());
-            }
+            decided.entry(condition).or_default().extend(arms.into_iter().map(|(to, holds)| (to, holds == as_is)));
         }
         Known { decided }
     }

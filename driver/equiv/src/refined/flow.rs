@@ -1,7 +1,7 @@
 //! The control flow of a body: orders, dominators, loops, where values are made and needed.
 
 use rewright_cfg_skeleton::ir::dominance::{DominatorTree, Graph};
-use rewright_llvm::body::{Body, Instruction, Shape};
+use rewright_llvm::body::{Body, Instruction, Operand, Shape};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -66,6 +66,13 @@ impl<'a> Flow<'a> {
     /// Does every way to `at` go through `above`, or are they one block?
     pub(super) fn dominates(&self, above: usize, at: usize) -> bool {
         self.tree.dominates(above as u32, at as u32)
+    }
+
+    /// The condition of a block's branch, and the blocks that control reaches by it alone: if it holds, or if it does not.
+    pub(super) fn decides(&self, at: usize) -> Option<(&'a Operand, Vec<(usize, bool)>)> {
+        let Shape::Branch(condition, [yes, no]) = &self.body.blocks[at].instructions.last()?.shape else { return None };
+        let arms = self.successors(at).filter(|to| self.predecessors(*to).count() == 1);
+        (yes != no).then(|| (condition, arms.map(|to| (to, self.body.blocks[to].label == *yes)).collect()))
     }
 
     /// Blocks from which control goes back, by where it goes: edges against the order. Every cycle has one.

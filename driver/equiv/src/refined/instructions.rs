@@ -32,6 +32,15 @@ fn made(result: Option<String>, ty: Type, opcode: &str, shape: Shape, template: 
     Instruction { result, ty, opcode, flags: vec![], indices: vec![], shape, template, bare: None, metadata: vec![] }
 }
 
+/// Does it compute a value of its operands alone? A value that is frozen is chosen, and `va_arg` reads a list.
+pub(super) fn is_of_operands(i: &Instruction) -> bool {
+    match &i.shape {
+        Shape::Plain(_) => !["freeze", "va_arg"].contains(&i.opcode.as_str()),
+        Shape::Offset { .. } => true,
+        _ => false,
+    }
+}
+
 /// A template that lists an instruction's operands and has no text.
 pub(super) fn taking<'o>(operands: impl IntoIterator<Item = &'o Operand>) -> Template {
     let locals = operands.into_iter().filter(|operand| operand.is_local());

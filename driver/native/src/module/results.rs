@@ -3,15 +3,15 @@
 //! A function whose returned values all have a type below the declared one, at no cost, returns that type; its callers'
 //! types are inferred again. A function of which a pack says the types keeps them.
 //!
-//! **Invariant**: either all callers are verified with the new type, or it is not taken. A caller that is not to be optimised stays as it is
-//! written.
+//! **Invariant**: either all callers are verified with the new type, or it is not taken. A caller that is not to be
+//! optimised stays as it is written.
 
 use super::points::Work;
-use rewright_cfg_skeleton::ir::calls::CallGraph;
+use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::ir::calls::callers;
 use rewright_cfg_skeleton::ir::infer::reinfer;
 use rewright_cfg_skeleton::ir::verify::verify;
 use rewright_cfg_skeleton::ir::versions::{below, expression, own_operation};
-use rewright_cfg_skeleton::ir::{Function, Module};
 use rewright_packs::AFTER_INLINING;
 use rewright_pipeline::optimiser::{Fate, OptimisedFunction};
 use rewright_typeprop::{OpId, TypeExpr};
@@ -98,10 +98,4 @@ impl Work<'_> {
         }
         outcome.cost_before = outcome.cost_before.max(cost);
     }
-}
-
-/// Functions that call a function.
-fn callers(module: &Module, index: usize) -> Vec<usize> {
-    let graph = CallGraph::new(&Module { versions: Default::default(), ..module.clone() });
-    (0..module.functions.len()).filter(|caller| graph.callees(*caller).contains(&index)).collect()
 }

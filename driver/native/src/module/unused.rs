@@ -1,4 +1,4 @@
-//! Versions of functions that nobody calls go, and the others are functions of their own.
+//! Removes versions of functions that are not called; the others become functions of their own.
 
 use super::ModuleOutcome;
 use rewright_cfg_skeleton::ir::Module;
@@ -6,7 +6,7 @@ use rewright_cfg_skeleton::ir::calls::CallGraph;
 use rewright_typeprop::OpId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Takes away what is not called. Nothing is said of it.
+/// Removes versions that are not called, with their statistics.
 pub(super) fn drop_unused(done: &mut ModuleOutcome) {
     let versions = std::mem::take(&mut done.module.versions);
     if versions.is_empty() {

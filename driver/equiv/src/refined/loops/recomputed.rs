@@ -1,5 +1,6 @@
 //! Instructions that may be computed again from what they are given, instead of being carried through a cut.
 
+use super::super::instructions::is_of_operands;
 use super::super::symexec::is_arithmetic;
 use rewright_llvm::body::{Instruction, Shape};
 use rewright_llvm::types::Type;
@@ -7,10 +8,8 @@ use rewright_llvm::types::Type;
 /// Does it give the same whenever it is given the same?
 pub(super) fn is_computed(i: &Instruction) -> bool {
     match &i.shape {
-        Shape::Plain(_) => !["freeze", "va_arg"].contains(&i.opcode.as_str()),
-        Shape::Offset { .. } => true,
         Shape::Call { callee, bundles: false, .. } => is_arithmetic(callee.as_deref()),
-        _ => false,
+        _ => is_of_operands(i),
     }
 }
 

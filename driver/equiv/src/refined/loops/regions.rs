@@ -97,15 +97,9 @@ pub(super) fn decides_at_headers(flow: &Flow<'_>) -> bool {
 /// Conditions that are decided wherever a block begins.
 fn decided(flow: &Flow<'_>, block: usize) -> Vec<(Operand, bool)> {
     let mut decided = vec![];
-    for (at, above) in flow.body.blocks.iter().enumerate() {
-        let Some(Shape::Branch(condition, [yes, no])) = above.instructions.last().map(|i| &i.shape) else { continue };
-        if yes == no || !flow.dominates(at, block) {
-            continue;
-        }
-        let arm = |to: &usize| flow.predecessors(*to).count() == 1 && flow.dominates(*to, block);
-        for to in flow.successors(at).filter(arm) {
-            decided.push((condition.clone(), flow.body.blocks[to].label == *yes));
-        }
+    for (condition, arms) in (0..flow.body.blocks.len()).filter_map(|at| flow.decides(at)) {
+        let arms = arms.into_iter().filter(|(to, _)| flow.dominates(*to, block));
+        decided.extend(arms.map(|(_, holds)| (condition.clone(), holds)));
     }
     decided
 }
