@@ -33,6 +33,7 @@ mod region;
 mod scopes;
 mod strides;
 mod symexec;
+mod tail_calls;
 #[cfg(test)]
 mod tests;
 
@@ -57,6 +58,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 use symexec::{Choosing, Keys, Likeness, Start, behaviour};
+use tail_calls::without_idle_marks;
 
 /// What the solver may do for a function, in its own steps, if nobody says.
 pub(super) const STEPS: u64 = 20_000_000;
@@ -164,7 +166,8 @@ fn decide(files: &Files<'_>, solver: &mut Solver, budget: &mut Budget) -> io::Re
 /// The bodies of versions whose surroundings allow a proof.
 fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     versions[0].module.layout.clone().map_err(NotModelled::from)?;
-    let [old, new] = versions.map(|v| body::read(v.file(), v.definition).map_err(NotModelled::from));
+    let read = |v: Version<'_>| body::read(v.file(), v.definition).map(without_idle_marks).map_err(NotModelled::from);
+    let [old, new] = versions.map(read);
     let mut bodies = [old?, without_idle_scopes(versions[1], new?)];
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
     if let Some((old, texts)) = inlined(versions, &bodies)

@@ -8,11 +8,18 @@ use std::collections::BTreeSet;
 /// call or a return captures; whoever accesses memory, compares pointers or computes one from another captures none. A
 /// volatile or atomic access captures its address: somebody else may watch it.
 pub fn captured<'b>(blocks: &'b [Block], passed: impl Fn(&'b Instruction) -> Vec<&'b str>) -> BTreeSet<&'b str> {
-    let all = || blocks.iter().flat_map(|block| &block.instructions);
-    let made: FxHashMap<&str, &Instruction> = all().filter_map(|i| Some((i.result.as_deref()?, i))).collect();
+    captured_by(blocks.iter().flat_map(|block| &block.instructions), passed)
+}
+
+/// As [`captured`], by some instructions alone, and those that make what they are given.
+pub fn captured_by<'b>(
+    all: impl Iterator<Item = &'b Instruction> + Clone,
+    passed: impl Fn(&'b Instruction) -> Vec<&'b str>,
+) -> BTreeSet<&'b str> {
+    let made: FxHashMap<&str, &Instruction> = all.clone().filter_map(|i| Some((i.result.as_deref()?, i))).collect();
     let mut captured: BTreeSet<&str> = BTreeSet::new();
     let mut todo: Vec<&str> = vec![];
-    for i in all() {
+    for i in all {
         match &i.shape {
             Shape::Load(from, access) if !access.plain => todo.push(&from.text),
             Shape::Store(value, to, access) if !access.plain => {

@@ -11,6 +11,7 @@ use super::super::modules::Version;
 use super::super::recursion::is_replaceable;
 use super::flow::Flow;
 use super::instructions::{calls, jump, phi};
+use super::tail_calls::unmark;
 use rewright_llvm::body::{self, Block, Body, Instruction, Operand, Role, Shape, Slot};
 use rewright_llvm::module::Definition;
 use rustc_hash::FxHashMap;
@@ -148,6 +149,8 @@ fn named_apart(mut own: Body, callee: &Definition, call: &Instruction, number: u
     for block in &mut own.blocks {
         block.label = apart(&block.label);
         for i in &mut block.instructions {
+            // It was said of slots of the callee alone.
+            unmark(i);
             i.metadata.retain(|(kind, _)| !OF_EXECUTIONS.contains(&kind.as_str()));
             i.result = i.result.as_ref().map(apart);
             i.replace(|name| names.get(name).cloned());

@@ -28,6 +28,7 @@ mod bounds;
 mod candidate;
 mod claims;
 mod cut_version;
+mod induction;
 mod invariants;
 mod lockstep;
 mod progress;
@@ -49,16 +50,15 @@ use super::flow::Flow;
 use super::symexec::Keys;
 use super::{Decided, Pair, Undecided};
 use cut_version::CutVersion;
-use invariants::{Invariant, look};
-use lockstep::{Lockstep, Pairs};
+use induction::{EFFORTS, Effort, Failure, Induction};
+use invariants::look;
+use lockstep::Lockstep;
 use progress::Progress;
-use question::{LoopQuestion, Source};
 use readings::Wanted;
-use regions::{CutAt, RegionStart, cuts_at};
+use regions::{CutAt, cuts_at};
 use rewright_cfg_skeleton::ir::OpaqueEffects;
 use rewright_llvm::body::{Block, Body, Instruction, Shape};
 use rewright_llvm::effects;
-use rewright_smt::Script;
 use rewright_smt::solver::Solver;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -201,12 +201,15 @@ pub(super) fn in_lockstep(pair: &Pair<'_>, solver: &mut Solver, budget: &mut Bud
     let kept = budget.keep_half();
     let mut met = Effort { exact: false, as_other: false };
     let mut found = None;
-    for effort in EFFORTS {
-        if !met.asks_for(effort) || budget.spent().is_some() {
+    let has_loops = pair.bodies.iter().any(has_loops);
+    // Each step takes the effort that it needs. More may hold where each is looked at with all of it.
+    for effort in [EFFORTS[0], EFFORTS[2]] {
+        let is_more = effort == EFFORTS[0] || has_loops || met.exact || met.as_other;
+        if !is_more || budget.spent().is_some() {
             continue;
         }
         let (Ok(old), Ok(new)) = (version(0), version(1)) else { break };
-        let induction = Induction { pairs: Some(&lockstep.pairs), ..Induction::new(pair, [old, new], effort) };
+        let induction = Induction::in_lockstep(pair, [old, new], &lockstep.pairs, effort);
         match induction.proved(&progress, solver, budget)? {
             Ok(questions) => {
                 found = Some(questions);
@@ -229,47 +232,6 @@ fn writers(version: Version<'_>, body: &Body) -> BTreeMap<usize, Vec<usize>> {
     body.blocks.iter().map(of).enumerate().filter(|(_, positions)| !positions.is_empty()).collect()
 }
 
-/// Why not all questions were decided.
-struct Failure {
-    /// Those that were.
-    questions: u64,
-    reason: Undecided,
-    /// What more effort would change.
-    met: Effort,
-}
-
-/// How hard questions may be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Effort {
-    /// What solvers find hard is what it is; else nothing is known of it.
-    exact: bool,
-    /// The first version is undefined, too, where it is so by choices that the second one makes elsewhere.
-    as_other: bool,
-}
-
-impl Effort {
-    /// May so much effort change anything?
-    fn asks_for(self, effort: Effort) -> bool {
-        match effort {
-            Effort { exact: true, .. } => self.exact,
-            Effort { as_other: true, .. } => self.as_other,
-            _ => true,
-        }
-    }
-
-    fn add(&mut self, other: Effort) {
-        self.exact |= other.exact;
-        self.as_other |= other.as_other;
-    }
-}
-
-/// The easiest first, which are mostly enough.
-const EFFORTS: [Effort; 3] = [
-    Effort { exact: false, as_other: false },
-    Effort { exact: false, as_other: true },
-    Effort { exact: true, as_other: true },
-];
-
 /// Both versions cut in one way: how many questions were decided, or why not all.
 fn proved(
     pair: &Pair<'_>,
@@ -287,7 +249,7 @@ fn proved(
         }
     };
     let iterations = if way.unrolled { steps::iterations(&versions) } else { BTreeMap::new() };
-    Induction { iterations, ..Induction::new(pair, versions, effort) }.proved(progress, solver, budget)
+    Induction::new(pair, versions, iterations, effort).proved(progress, solver, budget)
 }
 
 /// Both versions, cut in one way. What may be a NaN is one value to the first version, and to the second one where the
@@ -299,190 +261,4 @@ fn cut_versions(bodies: &[Body; 2], way: Way) -> Result<[CutVersion<'_>; 2], Not
     let looks: BTreeSet<String> = bases.map(|base| look(&old.flow, &base.text)).collect();
     let new = CutVersion::new(&bodies[1], way.new, peeled, |flow, name| looks.contains(&look(flow, name)))?;
     Ok([old, new])
-}
-
-/// Pairs of cuts with what is thought to hold there.
-struct Induction<'a> {
-    pair: &'a Pair<'a>,
-    versions: [CutVersion<'a>; 2],
-    /// Iterations of the first version that are one of the second one, by pair of cuts, where that is not one.
-    iterations: BTreeMap<(usize, usize), usize>,
-    effort: Effort,
-    /// What more effort would change.
-    met: Effort,
-    /// The pairs of a lockstep; without it, all blocks and values may be pairs.
-    pairs: Option<&'a Pairs>,
-    invariants: BTreeMap<(usize, usize), Invariant>,
-    questions: u64,
-}
-
-impl<'a> Induction<'a> {
-    fn new(pair: &'a Pair<'a>, versions: [CutVersion<'a>; 2], effort: Effort) -> Induction<'a> {
-        let met = Effort { exact: false, as_other: false };
-        let (iterations, invariants) = (BTreeMap::new(), BTreeMap::new());
-        Induction { pair, versions, iterations, effort, met, pairs: None, invariants, questions: 0 }
-    }
-
-    /// How many questions were decided, or why not all.
-    fn proved(
-        mut self,
-        progress: &Progress,
-        solver: &mut Solver,
-        budget: &mut Budget,
-    ) -> io::Result<Result<u64, Failure>> {
-        for undefined in [false, true] {
-            match self.run(undefined, solver, budget)? {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(reason) => {
-                    let Induction { questions, met, .. } = self;
-                    return Ok(Err(Failure { questions, reason, met }));
-                }
-            }
-        }
-        let Induction { questions, met, versions, invariants, .. } = self;
-        match progress {
-            Progress::ByPairs(promises) if !promises.keeps(&versions, invariants.into_keys()) => {
-                Ok(Err(Failure { questions, reason: NotModelled::from(promises.reason.clone()).into(), met }))
-            }
-            _ => Ok(Ok(questions)),
-        }
-    }
-
-    /// Pairs of cuts that are likely to come next.
-    fn expected(&mut self, source: Source) -> Vec<Source> {
-        let Some(pairs) = self.pairs else { return vec![] };
-        let from = match source {
-            Source::Entry => [RegionStart::Entry; 2],
-            Source::Cuts(at) => [at.0, at.1].map(|cut| RegionStart::Cut { cut, iterations: 1 }),
-        };
-        let [Ok(old), Ok(new)] = [0, 1].map(|n| self.versions[n].region(from[n])) else { return vec![] };
-        let mut more = vec![];
-        for was in &old.arrivals {
-            for is in &new.arrivals {
-                let at = (was.cut, is.cut);
-                let [old, new] = [(0, was.cut), (1, is.cut)].map(|(n, cut)| self.versions[n].cuts[cut].block);
-                if pairs.are_blocks(old, new) && !self.invariants.contains_key(&at) {
-                    self.invariants.insert(at, self.candidates(at));
-                    more.push(Source::Cuts(at));
-                }
-            }
-        }
-        more
-    }
-
-    /// The candidates for the invariant at a pair of cuts.
-    fn candidates(&self, at: (usize, usize)) -> Invariant {
-        let [old, new] = &self.versions;
-        match self.pairs {
-            Some(pairs) => Invariant::paired([old, new], at, pairs),
-            None => {
-                let iterations = self.iterations.get(&at).copied().unwrap_or(1);
-                Invariant::candidates([old, new], self.pair.versions, at, iterations)
-            }
-        }
-    }
-
-    /// Leaves out candidates until all hold. Is something else to be asked, where values may be `undef`?
-    fn run(
-        &mut self,
-        undefined: bool,
-        solver: &mut Solver,
-        budget: &mut Budget,
-    ) -> io::Result<Result<bool, Undecided>> {
-        let (mut matters, mut too_hard) = (false, BTreeSet::new());
-        // What fails at the entry fails soonest.
-        let mut open = BTreeSet::from([Source::Entry]);
-        open.extend(self.invariants.keys().map(|at| Source::Cuts(*at)));
-        while let Some(source) = open.first().copied() {
-            open.extend(self.expected(source));
-            let (mut s, mut question) = match self.question(source, undefined, &[], budget) {
-                Ok(question) => question,
-                Err(reason) => return Ok(Err(reason)),
-            };
-            if !question.fallen.is_empty() {
-                open.extend(self.drop(question.fallen, undefined));
-                continue;
-            }
-            matters |= question.undefined_matters;
-            self.met.exact |= question.hides;
-            self.met.as_other |= question.chooses;
-            let mut answer = question.answer(&s, question.first_steps(), &mut too_hard, solver, budget)?;
-            if answer.is_err() && question.first_steps() < u64::MAX {
-                // What both read is easier to see where it is read at one place.
-                let places = question.same_places(&s, solver, budget)?;
-                (s, question) = match self.question(source, undefined, &places, budget) {
-                    Ok(question) => question,
-                    Err(reason) => return Ok(Err(reason)),
-                };
-                answer = question.answer(&s, u64::MAX, &mut too_hard, solver, budget)?;
-            }
-            let values = match answer {
-                Ok(Some(values)) => values,
-                Ok(None) => {
-                    self.questions += 1;
-                    open.remove(&source);
-                    continue;
-                }
-                Err(reason) => return Ok(Err(reason)),
-            };
-            let is_set = |n: usize| values.get(n).copied().flatten() == Some(1);
-            // With fewer candidates more is possible, and this still is.
-            if question.breaks_a_claim(is_set) {
-                return Ok(Err(NotModelled::from(question.failure(is_set)).into()));
-            }
-            let changed = self.learn(&question, is_set, undefined);
-            if changed.is_empty() {
-                return Ok(Err(NotModelled::from(question.failure(is_set)).into()));
-            }
-            open.extend(changed);
-        }
-        Ok(Ok(!undefined && matters))
-    }
-
-    /// A step as a question, and the terms that it is made of. The budget is charged with them, whatever they serve.
-    fn question(
-        &self,
-        source: Source,
-        undefined: bool,
-        places: &[(usize, usize)],
-        budget: &mut Budget,
-    ) -> Result<(Script, LoopQuestion), Undecided> {
-        if let Some(spent) = budget.spent() {
-            return Err(spent.into());
-        }
-        let mut script = Script::new();
-        let question = LoopQuestion::new(&mut script, self, source, undefined, places);
-        budget.charge_terms(script.terms());
-        Ok((script, question?))
-    }
-
-    /// What an answer shows: pairs of cuts that are reached, and candidates that do not hold there.
-    fn learn(&mut self, question: &LoopQuestion, is_set: impl Fn(usize) -> bool, undefined: bool) -> Vec<Source> {
-        let mut changed = vec![];
-        for (n, at) in &question.new_pairs {
-            if is_set(*n) {
-                self.invariants.insert(*at, self.candidates(*at));
-                changed.push(Source::Cuts(*at));
-            }
-        }
-        let broken =
-            question.candidates.iter().filter(|(n, ..)| is_set(*n)).map(|(_, at, candidate)| (*at, *candidate));
-        changed.extend(self.drop(broken.collect(), undefined));
-        changed
-    }
-
-    /// Leaves out candidates; the cuts at which something else is to be asked.
-    fn drop(&mut self, candidates: Vec<((usize, usize), usize)>, undefined: bool) -> Vec<Source> {
-        let mut failed: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-        for (at, candidate) in candidates {
-            failed.entry(at).or_default().push(candidate);
-        }
-        for (at, candidates) in &failed {
-            if let Some(invariant) = self.invariants.get_mut(at) {
-                invariant.drop(candidates, undefined);
-            }
-        }
-        failed.into_keys().map(Source::Cuts).collect()
-    }
 }

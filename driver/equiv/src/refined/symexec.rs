@@ -42,12 +42,14 @@ use crate::replay::Layout;
 use accesses::Stored;
 use annotated::is_defined;
 pub(super) use annotated::{Keys, MODELLED, allocated, promises};
-pub(super) use behaviour::{Access, AccessKind, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
+pub(super) use behaviour::{
+    Access, AccessKind, Arrived, Begun, Behaviour, Chosen, Context, Event, Memory, Samples, Whole,
+};
 pub(super) use blocks::of_known_length as block;
 pub(super) use calls::is_arithmetic;
 use loose::UndefBits;
 pub(super) use object::{Kind, Object, apart, within};
-pub(super) use objects::last as slots_last;
+pub(super) use objects::{captured_by, last as slots_last};
 use order::{order, together};
 use past::Past;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
@@ -168,16 +170,20 @@ pub(super) struct SymbolicExecutor<'a> {
     like: &'a [Chosen],
     chosen: Vec<Chosen>,
     /// What is computed with choices, of the other version and of this one.
-    contexts: &'a [String],
+    contexts: &'a [Context],
     /// By access: an address that is known to be its own wherever it is made.
     places: &'a BTreeMap<usize, Address>,
     /// Bounds of each use, by what uses are known by.
     limits: &'a [(Expr, Interval)],
     computing: Vec<String>,
+    /// Uses of each thing that are passed over where nothing has been counted.
+    skipped: usize,
     /// Where this version has read, by what the choices of uses are told apart by.
     met: FxHashMap<(String, Expr), Vec<Expr>>,
     /// Which bits are taken of what is `undef`.
     undef_bits: UndefBits,
+    /// Bits that may be `undef` of what the version is undefined by, if they are.
+    settled: FxHashSet<Expr>,
     left: usize,
 }
 
@@ -261,8 +267,10 @@ pub(super) fn behaviour<'a>(
         places: start.places,
         limits: start.limits,
         computing: vec![],
+        skipped: 0,
         met: FxHashMap::default(),
         undef_bits: UndefBits::Chosen,
+        settled: FxHashSet::default(),
         left: MOST,
     };
     side.parameters(start.is_entry());
@@ -277,6 +285,7 @@ pub(super) fn behaviour<'a>(
     let returns = side.s.or(&side.returns);
     let facts = side.s.and(&side.facts);
     let result = side.scalars(&version.definition.result)?;
+    let contexts = side.contexts();
     let SymbolicExecutor {
         returned,
         memory,
@@ -291,7 +300,6 @@ pub(super) fn behaviour<'a>(
         chooses,
         arrived,
         chosen,
-        computing,
         ..
     } = side;
     Ok(Behaviour {
@@ -314,7 +322,7 @@ pub(super) fn behaviour<'a>(
         begun,
         arrived,
         chosen,
-        contexts: computing,
+        contexts,
     })
 }
 

@@ -15,6 +15,7 @@ mod objects;
 mod ordered;
 mod promised;
 mod promoted;
+mod rotated;
 mod shared;
 mod stored;
 

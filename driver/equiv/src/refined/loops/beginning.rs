@@ -5,9 +5,10 @@ use super::super::inputs::Leaf;
 use super::super::instructions::plain;
 use super::super::meaning::{Value, width};
 use super::super::region::State;
+use super::NotModelled;
 use super::candidate::{Candidate, fold, folded, multiple, within};
-use super::{Induction, NotModelled};
-use rewright_llvm::body::Operand;
+use super::induction::Induction;
+use rewright_llvm::body::{Operand, Shape};
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Script, Sort, name_part};
 use std::collections::BTreeMap;
@@ -27,11 +28,11 @@ impl<'a> Beginning<'a> {
         let invariant = &self.induction.invariants[&self.at];
         let mut new = vec![];
         for (n, base) in self.bases(1).iter().enumerate() {
-            new.push(self.leaf("after", base, self.undefined && !invariant.is_fixed(1, n))?);
+            new.push(self.leaf(1, base, self.undefined && !invariant.is_fixed(1, n))?);
         }
         let mut old = vec![];
         for (n, base) in self.bases(0).iter().enumerate() {
-            let mut leaf = self.leaf("before", base, false)?;
+            let mut leaf = self.leaf(0, base, false)?;
             if let Some(partner) = invariant.partner(n) {
                 leaf = self.as_partner(n, leaf, (partner, &new[partner]));
             }
@@ -99,7 +100,7 @@ impl<'a> Beginning<'a> {
     /// What the candidates say that are left of bases.
     pub(super) fn assumed(&mut self, leaves: &[Vec<Leaf>; 2]) -> Result<Vec<Expr>, NotModelled> {
         let invariant = &self.induction.invariants[&self.at];
-        let mut assumed = vec![];
+        let mut assumed = self.slots(leaves);
         for (_, candidate) in invariant.left() {
             match candidate {
                 Candidate::Related { old, new, how, more } => {
@@ -180,13 +181,36 @@ impl<'a> Beginning<'a> {
         &self.induction.versions[side].cuts[cut].state.bases
     }
 
-    fn leaf(&mut self, when: &str, base: &Operand, loose: bool) -> Result<Leaf, NotModelled> {
+    /// Is a base a stack slot?
+    fn is_slot(&self, side: usize, base: &Operand) -> bool {
+        let definition = self.induction.versions[side].flow.definition(&base.text);
+        definition.is_some_and(|(_, i)| matches!(i.shape, Shape::Alloca(_)))
+    }
+
+    /// That stack slots are somewhere.
+    fn slots(&mut self, leaves: &[Vec<Leaf>; 2]) -> Vec<Expr> {
+        let mut known = vec![];
+        for (side, leaves) in leaves.iter().enumerate() {
+            for (base, leaf) in self.bases(side).iter().zip(leaves) {
+                if self.is_slot(side, base) {
+                    known.push(self.s.nonzero(leaf.value.bits));
+                }
+            }
+        }
+        known
+    }
+
+    fn leaf(&mut self, side: usize, base: &Operand, loose: bool) -> Result<Leaf, NotModelled> {
         let wide = width(&base.ty)?;
-        let name = format!("{when} {}", name_part(&base.text));
+        let name = format!("{} {}", ["before", "after"][side], name_part(&base.text));
         let bits = self.s.variable(&name, Sort::Bits(wide));
-        let poison = self.s.variable(&format!("{name} is poison"), Sort::Bool);
+        let is_slot = self.is_slot(side, base);
+        let poison = match is_slot {
+            true => Expr::FALSE,
+            false => self.s.variable(&format!("{name} is poison"), Sort::Bool),
+        };
         let origin = (base.ty == Type::Ptr).then(|| self.s.variable(&format!("object of {name}"), Sort::Bits(64)));
-        let mask = loose.then(|| self.s.variable(&format!("undef bits of {name}"), Sort::Bits(wide)));
+        let mask = (loose && !is_slot).then(|| self.s.variable(&format!("undef bits of {name}"), Sort::Bits(wide)));
         Ok(Leaf { value: Value { bits, poison, origin }, mask, key: bits, computed: true, place: None })
     }
 }

@@ -39,22 +39,46 @@ impl Bounds<'_> {
     /// What counts, in steps that do not change: others have no bounds that are worth asking for.
     pub(super) fn counts(&self, operand: &Operand) -> bool {
         let flow = &self.cut.flow;
-        let Some((header, Instruction { shape: Shape::Phi(values), .. })) = flow.definition(&operand.text) else {
+        let Some((header, i @ Instruction { shape: Shape::Phi(values), .. })) = self.counter(&operand.text) else {
             return false;
         };
+        let counter = i.result.as_deref().unwrap_or_default();
         let is_above = |term: &Operand| {
             flow.definition(&term.text).is_none_or(|(at, _)| at != header && flow.dominates(at, header))
         };
         let by_term = |value: &Operand| match flow.definition(&value.text) {
             Some((_, Instruction { opcode, shape: Shape::Plain(terms), .. })) => {
                 ["add", "sub"].contains(&opcode.as_str())
-                    && terms.iter().any(|term| term.text == operand.text)
-                    && terms.iter().all(|term| term.text == operand.text || is_above(term))
+                    && terms.iter().any(|term| term.text == counter)
+                    && terms.iter().all(|term| term.text == counter || is_above(term))
             }
             _ => false,
         };
-        let by_number = |value: &Operand| flow.sum(&value.text, &operand.text).is_some_and(|step| step != 0);
+        let by_number = |value: &Operand| flow.sum(&value.text, counter).is_some_and(|step| step != 0);
         self.is_base(operand) && values.iter().any(|(value, _)| by_term(value) || by_number(value))
+    }
+
+    /// The phi that a value is, or that it will be in the next iteration.
+    fn counter(&self, name: &str) -> Option<(usize, &Instruction)> {
+        let flow = &self.cut.flow;
+        let (at, i) = flow.definition(name)?;
+        let next = |term: &String| {
+            let (at, phi) = flow.definition(term)?;
+            let Shape::Phi(values) = &phi.shape else { return None };
+            values.iter().any(|(value, _)| value.text == name).then_some((at, phi))
+        };
+        match &i.shape {
+            Shape::Phi(_) => Some((at, i)),
+            _ => i.template.holes.iter().find_map(next),
+        }
+    }
+
+    /// Of a phi that is not there any more, because it has been computed what it will be in the next iteration, that.
+    fn next(&self, operand: &Operand) -> Option<Operand> {
+        let (_, Instruction { shape: Shape::Phi(values), .. }) = self.cut.flow.definition(&operand.text)? else {
+            return None;
+        };
+        values.iter().map(|(value, _)| value).find(|value| self.is_base(value)).cloned()
     }
 
     /// Of what is not there yet, because the iteration computes it from something that is, that.
@@ -77,7 +101,10 @@ impl Bounds<'_> {
                 None => return operand.clone(),
             }
         }
-        if self.is_there(&known) { known } else { operand.clone() }
+        match self.is_there(&known) {
+            true => known,
+            false => self.next(&known).unwrap_or_else(|| operand.clone()),
+        }
     }
 
     /// What is compared, one of them what counts.

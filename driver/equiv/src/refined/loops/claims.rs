@@ -13,11 +13,13 @@ pub(super) struct Claims<'s> {
     pub(super) all: Vec<Expr>,
     /// The variables.
     pub(super) wanted: Vec<String>,
+    /// Is a value asked for to be one for all its uses, where the version may be undefined otherwise?
+    settles: bool,
 }
 
 impl<'s> Claims<'s> {
-    pub(super) fn new(s: &'s mut Script) -> Claims<'s> {
-        Claims { s, flags: vec![], all: vec![], wanted: vec![] }
+    pub(super) fn new(s: &'s mut Script, settles: bool) -> Claims<'s> {
+        Claims { s, flags: vec![], all: vec![], wanted: vec![], settles }
     }
 
     /// Claims something; the number of the variable that is set if it does not hold.
@@ -74,15 +76,23 @@ impl<'s> Claims<'s> {
             let holds = arrived[*side].readings.iter().find(|(n, _)| n == reading);
             return Ok(holds.ok_or("a reading that is not there")?.1);
         }
-        let s = &mut *self.s;
+        let (s, settles) = (&mut *self.s, self.settles);
         let mut all = vec![];
         for n in 0..2 {
             all.push(match candidate {
                 Candidate::Fixed { side, .. } => {
-                    // Two uses of a value that is made of other choices hardly ever see the same.
                     let [x, y] = get(*side, 0)?;
                     let same = (x.bits, x.poison, x.origin) == (y.bits, y.poison, y.origin);
-                    if same { Expr::TRUE } else { Expr::FALSE }
+                    match same {
+                        true => Expr::TRUE,
+                        false if settles && arrived[*side].settled.contains(&(who, 0)) => {
+                            let mut all = vec![s.equal(x.bits, y.bits), s.equal(x.poison, y.poison)];
+                            all.extend(x.origin.zip(y.origin).map(|(x, y)| s.equal(x, y)));
+                            s.and(&all)
+                        }
+                        // Two uses of a value that is made of other choices hardly ever see the same.
+                        false => Expr::FALSE,
+                    }
                 }
                 Candidate::Defined { .. } => s.not(get(0, 0)?[n].poison),
                 Candidate::Related { how, more, .. } => {

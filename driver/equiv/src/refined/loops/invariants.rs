@@ -16,6 +16,7 @@ use rewright_llvm::types::Type;
 pub(super) const MOST_CANDIDATES: usize = 5_000;
 
 /// Candidates that have not failed.
+#[derive(Clone)]
 pub(super) struct Invariant {
     /// By number; `None` where it has failed.
     all: Vec<Option<Candidate>>,
@@ -27,11 +28,9 @@ impl Invariant {
     pub(super) fn paired(cut: [&CutVersion<'_>; 2], at: (usize, usize), pairs: &Pairs) -> Invariant {
         let [old, new] = [(0, at.0), (1, at.1)].map(|(side, n)| &cut[side].cuts[n].state.bases);
         let mut all = fixed([old, new]);
-        for (n, was) in old.iter().enumerate() {
-            let may_be = |(_, is): &(usize, &Operand)| is.ty == was.ty && pairs.may_be_same(&was.text, &is.text);
-            let related =
-                |new| [Candidate::Related { old: n, new, how: How::Same, more: 0 }, Candidate::Alike { old: n, new }];
-            all.extend(new.iter().enumerate().filter(may_be).flat_map(|(new, _)| related(new)));
+        for (old, new) in partners([old, new], pairs) {
+            all.push(Candidate::Related { old, new, how: How::Same, more: 0 });
+            all.push(Candidate::Alike { old, new });
         }
         let within =
             |(new, base): (usize, &Operand)| Some(Candidate::Within { new, bounds: cut[1].bounds(&base.text)? });
@@ -39,6 +38,39 @@ impl Invariant {
         all.extend(read(cut, at));
         all.truncate(MOST_CANDIDATES);
         Invariant { all: all.into_iter().map(Some).collect() }
+    }
+
+    /// What else is worth trying there: how bases without a partner may come from each other, and counters compare with
+    /// what they are compared with.
+    pub(super) fn counted(
+        cut: [&CutVersion<'_>; 2],
+        versions: [Version<'_>; 2],
+        at: (usize, usize),
+        pairs: &Pairs,
+    ) -> Vec<Candidate> {
+        let states = [(0, at.0), (1, at.1)].map(|(side, n)| &cut[side].cuts[n].state);
+        let bases = states.map(|state| &state.bases);
+        let partners = partners(bases, pairs);
+        let is_open = |(old, _): &(usize, &Operand)| partners.iter().all(|pair| pair.0 != *old);
+        let is_new_open = |(new, _): &(usize, &Operand)| partners.iter().all(|pair| pair.1 != *new);
+        let mut all = vec![];
+        for (old, was) in bases[0].iter().enumerate().filter(is_open) {
+            if matches!(was.ty, Type::Int(2..)) {
+                all.push(Candidate::Defined { old });
+            }
+            let others = bases[1].iter().enumerate().filter(is_new_open);
+            all.extend(others.flat_map(|new| related(cut, (old, was), new)));
+        }
+        let bounds = [0, 1].map(|side| Bounds { cut: cut[side], state: states[side], version: versions[side] });
+        all.extend(bounds.iter().enumerate().flat_map(|(side, bounds)| bounds.facts(side)));
+        all.extend(distances(&bounds));
+        all
+    }
+
+    /// Adds candidates, as far as there is room.
+    pub(super) fn add(&mut self, more: Vec<Candidate>) {
+        self.all.extend(more.into_iter().map(Some));
+        self.all.truncate(MOST_CANDIDATES);
     }
 
     /// All that is worth trying at a pair of cuts.
@@ -61,26 +93,7 @@ impl Invariant {
             let mut likely: Vec<(usize, &Operand)> = bases[1].iter().enumerate().collect();
             likely.sort_by_key(|(new, is)| (looks[1][*new] != looks[0][old], is.text != was.text));
             for (new, is) in likely {
-                let ways = match (&was.ty, &is.ty) {
-                    // A lane is a scalar where it counts.
-                    _ if scalarised::vector(&is.text).is_some() && !counts_by_lane(cut[1], &is.text) => vec![],
-                    (x, y) if x == y => vec![How::Same],
-                    (Type::Int(x), Type::Int(y)) if x < y => vec![How::SignExtended, How::ZeroExtended],
-                    (Type::Int(_), Type::Int(_)) => vec![How::Truncated],
-                    _ => vec![],
-                };
-                let more = match [(0, was), (1, is)].map(|(side, base)| begins(cut[side], &base.text)) {
-                    [Some(was), Some(is)] => is.checked_sub(was).filter(|more| *more != 0),
-                    _ => None,
-                };
-                for how in ways {
-                    all.extend([Some(0), more].into_iter().flatten().map(|more| Candidate::Related {
-                        old,
-                        new,
-                        how,
-                        more,
-                    }));
-                }
+                all.extend(related(cut, (old, was), (new, is)));
             }
         }
         let bounds = [0, 1].map(|side| Bounds { cut: cut[side], state: states[side], version: versions[side] });
@@ -179,6 +192,36 @@ impl Invariant {
             self.all[n] = None;
         }
     }
+}
+
+/// Bases, by version, that may be the same where versions go in lockstep.
+fn partners(bases: [&Vec<Operand>; 2], pairs: &Pairs) -> Vec<(usize, usize)> {
+    let of = |(old, was): (usize, &Operand)| {
+        let was = was.clone();
+        let may_be = move |(new, is): (usize, &Operand)| {
+            (is.ty == was.ty && pairs.may_be_same(&was.text, &is.text)).then_some((old, new))
+        };
+        bases[1].iter().enumerate().filter_map(may_be).collect::<Vec<_>>()
+    };
+    bases[0].iter().enumerate().flat_map(of).collect()
+}
+
+/// How a base of the second version may come from one of the first.
+fn related(cut: [&CutVersion<'_>; 2], (old, was): (usize, &Operand), (new, is): (usize, &Operand)) -> Vec<Candidate> {
+    let ways = match (&was.ty, &is.ty) {
+        // A lane is a scalar where it counts.
+        _ if scalarised::vector(&is.text).is_some() && !counts_by_lane(cut[1], &is.text) => vec![],
+        (x, y) if x == y => vec![How::Same],
+        (Type::Int(x), Type::Int(y)) if x < y => vec![How::SignExtended, How::ZeroExtended],
+        (Type::Int(_), Type::Int(_)) => vec![How::Truncated],
+        _ => vec![],
+    };
+    let more = match [(0, was), (1, is)].map(|(side, base)| begins(cut[side], &base.text)) {
+        [Some(was), Some(is)] => is.checked_sub(was).filter(|more| *more != 0),
+        _ => None,
+    };
+    let by = |how| [Some(0), more].into_iter().flatten().map(move |more| Candidate::Related { old, new, how, more });
+    ways.into_iter().flat_map(by).collect()
 }
 
 /// That bases are one value each, not one for each use.

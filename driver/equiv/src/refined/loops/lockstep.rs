@@ -9,6 +9,7 @@
 
 mod blocks;
 mod hoisted;
+mod rotated;
 
 use super::super::flow::Flow;
 use super::super::instructions::jump;
@@ -17,6 +18,7 @@ use super::recomputed::{is_light, is_settled};
 use blocks::{paired_blocks, simplified};
 use rewright_llvm::body::{Block, Body, Instruction, Shape};
 use rewright_llvm::types::Type;
+use rotated::Rotated;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Instructions of two blocks, multiplied, that are compared to pair them.
@@ -43,6 +45,8 @@ pub(super) struct Pairs {
     blocks: BTreeSet<(usize, usize)>,
     /// Values of the second version, by one of the first.
     values: BTreeMap<String, String>,
+    /// Values, by version, that may be the same beside those.
+    others: BTreeSet<(String, String)>,
 }
 
 impl Pairs {
@@ -53,7 +57,8 @@ impl Pairs {
 
     /// May these values be the same? A number as a name says little: it is another one where there are more values before.
     pub(super) fn may_be_same(&self, old: &str, new: &str) -> bool {
-        let is_pair = || self.values.get(old).is_some_and(|value| value == new);
+        let is_one_of = |(was, is): &(String, String)| was == old && is == new;
+        let is_pair = || self.values.get(old).is_some_and(|value| value == new) || self.others.iter().any(is_one_of);
         let is_number = || new.trim_start_matches('%').bytes().all(|byte| byte.is_ascii_digit());
         let is_other = || self.values.contains_key(old) || self.values.values().any(|value| value == new);
         is_pair() || (old == new && !(is_number() && is_other()))
@@ -65,8 +70,9 @@ impl Lockstep {
     pub(super) fn new(bodies: &[Body; 2]) -> Option<Lockstep> {
         let bodies = &bodies.each_ref().map(simplified);
         let flows = bodies.each_ref().map(Flow::new);
-        let blocks = paired_blocks(&flows);
+        let (blocks, rotated) = paired(&flows);
         let mut pairing = Pairing::new(&flows, &blocks);
+        let others = rotated.pair_values(&flows, &mut pairing);
         let own = [0, 1].map(|version| pairing.own_loads(version, &flows[version], &blocks));
         let later = pairing.behind_hoisted(&flows, &blocks, &own);
         let read = own.iter().flatten().map(|own| own.load.ty.clone()).collect();
@@ -95,8 +101,10 @@ impl Lockstep {
         let blocks: BTreeSet<(usize, usize)> = blocks.iter().zip(&firsts).flat_map(pieces).collect();
         let begins: BTreeMap<_, _> = firsts.into_iter().zip(later.iter().map(Option::is_none)).collect();
         let bodies = [old, new];
-        let cuts = cuts(&bodies, &blocks, &pairing.values, &begins);
-        let pairs = Pairs { blocks, values: pairing.values };
+        let passed =
+            [(0, &first_old), (1, &first_new)].map(|(n, first)| rotated.headers(n).map(|at| first[at]).collect());
+        let cuts = cuts(&bodies, &blocks, &pairing.values, &begins, &passed);
+        let pairs = Pairs { blocks, values: pairing.values, others };
         let kept = kept(&bodies, &pairs);
         (pairs.blocks.len() > 1).then_some(Lockstep { bodies, pairs, cuts, kept, read })
     }
@@ -117,17 +125,33 @@ impl Lockstep {
     }
 }
 
+/// Pairs of blocks, and loops of which one version decides where iterations begin, and the other one where they end.
+fn paired(flows: &[Flow<'_>; 2]) -> (Vec<(usize, usize)>, Rotated) {
+    let blocks = paired_blocks(flows, &[BTreeSet::new(), BTreeSet::new()]);
+    let rotated = Rotated::new(flows, &blocks);
+    let passed = [0, 1].map(|n| rotated.headers(n).collect::<BTreeSet<_>>());
+    if passed.iter().all(BTreeSet::is_empty) {
+        return (blocks, rotated);
+    }
+    // What headers were paired with may have another partner.
+    let blocks = paired_blocks(flows, &passed);
+    let rotated = rotated.among(&blocks);
+    (blocks, rotated)
+}
+
 /// By version, blocks to cut at: where pieces begin, where paths meet in either version unless `begins` says that both are
-/// cut further down or what merges there has no partner yet, and where cycles do.
+/// cut further down or what merges there has no partner yet, and where cycles do, unless these are `passed` and cut behind
+/// their headers.
 fn cuts(
     bodies: &[Body; 2],
     pairs: &BTreeSet<(usize, usize)>,
     values: &BTreeMap<String, String>,
     begins: &BTreeMap<(usize, usize), bool>,
+    passed: &[BTreeSet<usize>; 2],
 ) -> [BTreeSet<usize>; 2] {
     let flows = bodies.each_ref().map(Flow::new);
-    let headers = flows.each_ref().map(|flow| flow.latches().into_iter().map(|(header, _)| header).collect());
-    let mut cuts: [BTreeSet<usize>; 2] = headers;
+    let headers = |n: usize| flows[n].latches().into_iter().map(|(header, _)| header);
+    let mut cuts: [BTreeSet<usize>; 2] = [0, 1].map(|n| headers(n).filter(|at| !passed[n].contains(at)).collect());
     let meets = |n: usize, at: usize| flows[n].predecessors(at).nth(1).is_some();
     for (old, new) in pairs {
         if [(0, old), (1, new)].iter().any(|(n, at)| **at == 0 || !flows[*n].order().contains(at)) {
@@ -270,6 +294,12 @@ impl Pairing {
         is_part(old, &self.values) || is_part(new, &self.turned)
     }
 
+    /// Is one of a value of this version and one of the other part of a pair?
+    fn are_settled_between(&self, version: usize, value: &Instruction, other: &Instruction) -> bool {
+        let [old, new] = if version == 0 { [value, other] } else { [other, value] };
+        self.are_settled(old, new)
+    }
+
     /// May instructions of one kind give the same? Not where they take other things, all of which are paired.
     fn may_be_same(&self, flows: &[Flow<'_>; 2], old: &Instruction, new: &Instruction) -> bool {
         let [mut was, mut is] = [old, new].map(|i| i.template.holes.clone());
@@ -318,7 +348,9 @@ impl Pairing {
                 let i = &all(0, *old)[*x];
                 let stays =
                     matches!(i.shape, Shape::Phi(_) | Shape::Alloca(_)) || i.shape.is_terminator() || is_light(i);
-                !stays && counts(i)
+                // Where the block ends is soon enough.
+                let ends = || matches!(all(0, *old).get(x + 1), Some(Instruction { shape: Shape::Jump(_), .. }));
+                !stays && counts(i) && !ends()
             };
             // What merges in one version, and has no partner in the other one, has led to something before the first access.
             let meets = |(n, at): (usize, usize)| flows[n].predecessors(at).nth(1).is_some();
@@ -447,7 +479,11 @@ mod tests {
     #[test]
     fn names_that_are_numbers_make_no_pair_beside_another() {
         let pair = ("%7".to_string(), "%6".to_string());
-        let pairs = Pairs { blocks: BTreeSet::new(), values: BTreeMap::from([pair, ("%a".into(), "%b".into())]) };
+        let pairs = Pairs {
+            blocks: BTreeSet::new(),
+            values: BTreeMap::from([pair, ("%a".into(), "%b".into())]),
+            others: BTreeSet::new(),
+        };
         for (old, new) in [("%7", "%6"), ("%8", "%8"), ("%a", "%b"), ("%a", "%a"), ("%b", "%b")] {
             assert!(pairs.may_be_same(old, new), "{old} {new}");
         }

@@ -54,10 +54,9 @@ pub(super) fn compare(pair: &Pair<'_>) -> Result<Progress, NotModelled> {
 impl ByPairs {
     /// Whether promises are kept where versions meet at these pairs of cuts only.
     pub(super) fn keeps(&self, cut: &[CutVersion<'_>; 2], mut pairs: impl Iterator<Item = (usize, usize)>) -> bool {
-        let loops = cut.each_ref().map(|version| version.flow.loops());
         let progresses = |side: usize, at: usize| {
             let around = |one: &&Loop| one.blocks.contains(&cut[side].cuts[at].header);
-            loops[side].iter().filter(around).any(|one| self.loops[side].get(&one.header) == Some(&true))
+            cut[side].loops.iter().filter(around).any(|one| self.loops[side].get(&one.header) == Some(&true))
         };
         pairs.all(|(old, new)| !progresses(1, new) || progresses(0, old))
     }

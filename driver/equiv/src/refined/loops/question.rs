@@ -6,9 +6,10 @@ use super::super::symexec::{Begun, Behaviour, Choosing, Likeness, NOWHERE, Reque
 use super::beginning::Beginning;
 use super::candidate::{Candidate, fact};
 use super::claims::Claims;
+use super::induction::Induction;
 use super::invariants::MOST_CANDIDATES;
 use super::regions::RegionStart;
-use super::{Budget, Induction, NotModelled, Undecided};
+use super::{Budget, NotModelled, Undecided};
 use rewright_llvm::body::Operand;
 use rewright_smt::solver::{Answer, Limit, Solver};
 use rewright_smt::{Expr, Script, Sort};
@@ -47,6 +48,8 @@ pub(super) struct LoopQuestion {
     parts: Vec<Asking>,
     /// Variables that say what an answer shows.
     wanted: Vec<String>,
+    /// Pairs of cuts that it may lead to.
+    pub(super) reached: BTreeSet<(usize, usize)>,
     /// Pairs of cuts of which nobody knew.
     pub(super) new_pairs: Vec<(usize, (usize, usize))>,
     /// Candidates that do not hold at a pair of cuts.
@@ -79,7 +82,8 @@ impl LoopQuestion {
         places: &[(usize, usize)],
     ) -> Result<LoopQuestion, NotModelled> {
         let pair = induction.pair;
-        s.opaque = !induction.effort.exact;
+        let effort = induction.effort(source);
+        s.opaque = !effort.exact;
         s.laws = true;
         let given = Inputs::new(s, pair.versions, &pair.bodies, undefined)?;
         let iterations = match source {
@@ -139,7 +143,7 @@ impl LoopQuestion {
             Some((state, leaves)) => Start { readings: &no_readings, ..start(0, Some((state, leaves.as_slice()))) },
             None => start(0, state(0).map(|state| (state, leaves[0].as_slice()))),
         };
-        let contexts = if induction.effort.as_other { new.contexts.as_slice() } else { &[] };
+        let contexts = if effort.as_other { new.contexts.as_slice() } else { &[] };
         let places = places.iter().map(|(old, is)| (*old, new.accesses[*is].place.clone())).collect();
         let old_start = Start { like: &new.chosen, contexts, places: &places, ..old_start };
         let like = Choosing::Like(Likeness::ALL[0]);
@@ -151,17 +155,20 @@ impl LoopQuestion {
         let places = if places.is_empty() { same_places(s, &old, &new, &assumed) } else { vec![] };
         let (same, _) = refines(s, &old, &new)?;
         let known: FxHashSet<Expr> = assumed.iter().copied().collect();
-        let mut claims = Claims::new(s);
+        let mut claims = Claims::new(s, induction.settles);
         let mut plain = vec![(claims.flagged(same), "what it does")];
         let ends = claims.both_end(&old, &new);
         plain.push((claims.flagged(ends), "whether there is another iteration"));
         let memory = claims.memory(&old, &new)?;
         plain.push((claims.flagged(memory), "what is in memory"));
-        let (mut new_pairs, mut candidates, mut fallen) = (vec![], vec![], vec![]);
+        let (mut reached, mut new_pairs, mut candidates, mut fallen) = (BTreeSet::new(), vec![], vec![], vec![]);
         for was in &old.arrived {
             for is in &new.arrived {
                 let at = (was.cut, is.cut);
                 let both = claims.s.and(&[was.reached, is.reached]);
+                if both != Expr::FALSE {
+                    reached.insert(at);
+                }
                 let Some(invariant) = induction.invariants.get(&at) else {
                     let neither = claims.s.not(both);
                     new_pairs.extend(claims.flagged(neither).map(|n| (n, at)));
@@ -208,6 +215,7 @@ impl LoopQuestion {
             whole,
             parts,
             wanted,
+            reached,
             new_pairs,
             candidates,
             fallen,

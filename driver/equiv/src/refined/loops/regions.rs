@@ -33,6 +33,8 @@ pub(super) struct Cut {
     pub(super) header: usize,
     /// The blocks of its loop, where iterations are counted.
     blocks: BTreeSet<usize>,
+    /// Regions go on behind it all the same.
+    pub(super) is_passed: bool,
     /// What is known there.
     pub(super) state: State,
 }
@@ -51,7 +53,7 @@ pub(super) fn cuts(flow: &Flow<'_>, at: CutAt, is_kept: impl Fn(&Instruction) ->
         let is_made_again = |i: &Instruction| is_computed(i) && (is_settled(i) || !is_kept(i));
         let wanted = &Wanted { is_alone: &|_, _| false, may_be_read: &|_| true, writers: &BTreeMap::new() };
         let state = state(&Finder { flow, block, wanted }, &live[block], decided, is_made_again);
-        Cut { block, header: one.header, blocks: one.blocks, state }
+        Cut { block, header: one.header, blocks: one.blocks, is_passed: false, state }
     };
     flow.loops().into_iter().map(cut).collect()
 }
@@ -72,7 +74,7 @@ pub(super) fn cuts_at(flow: &Flow<'_>, blocks: &BTreeSet<usize>, wanted: &Wanted
             let mut decided = decided(flow, block);
             decided.retain(|(condition, _)| is_made_of(flow, &condition.text, &live[block]));
             let state = state(&Finder { flow, block, wanted }, &live[block], decided, is_made_again);
-            Cut { block, header: block, blocks: BTreeSet::new(), state }
+            Cut { block, header: block, blocks: BTreeSet::new(), is_passed: false, state }
         };
         let cuts: Vec<Cut> = blocks.iter().copied().map(cut).collect();
         let mut is_enough = true;
@@ -224,7 +226,7 @@ impl Builder<'_> {
 
     fn next(&self, to: usize, passed: &BTreeMap<usize, usize>) -> Place {
         let mut passed = passed.clone();
-        if let Some(cut) = self.cuts.iter().position(|cut| cut.block == to) {
+        if let Some(cut) = self.cuts.iter().position(|cut| cut.block == to && !cut.is_passed) {
             let times = passed.entry(cut).or_default();
             let most = match self.from {
                 RegionStart::Cut { cut: from, iterations } if from == cut => iterations - 1,

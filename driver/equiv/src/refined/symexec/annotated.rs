@@ -5,6 +5,7 @@ use super::super::super::annotations::{essence, has, implied, numbers, parts};
 use super::super::super::modules::Version;
 use super::super::super::promises::Promises;
 use super::super::facts;
+use super::super::tail_calls::is_tail;
 use super::{SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::effects;
@@ -204,7 +205,7 @@ impl Said {
             result: essence(AnnotationTarget::Result, &result),
             arguments: own_arguments.iter().enumerate().map(argument).collect(),
             metadata: attached(version, i),
-            tail: i.template.pieces.first().is_some_and(|p| p.starts_with("tail ")),
+            tail: is_tail(i),
         }
     }
 

@@ -85,7 +85,7 @@ pub(in super::super) struct Behaviour {
     /// Choices of what has been read.
     pub(in super::super) chosen: Vec<Chosen>,
     /// What is computed with choices of its own.
-    pub(in super::super) contexts: Vec<String>,
+    pub(in super::super) contexts: Vec<Context>,
 }
 
 impl Behaviour {
@@ -121,6 +121,15 @@ impl Default for Begun {
     }
 }
 
+/// Choices that a version makes.
+#[derive(Clone)]
+pub(in super::super) struct Context {
+    /// In computing what.
+    pub(in super::super) within: String,
+    /// How many uses of each thing come before.
+    pub(in super::super) skipped: usize,
+}
+
 /// A choice that a version has made of what it has read.
 #[derive(Clone)]
 pub(in super::super) struct Chosen {
@@ -138,6 +147,8 @@ pub(in super::super) struct Arrived {
     pub(in super::super) reached: Expr,
     /// By who has asked, and which of the values that are asked for together.
     pub(in super::super) values: Vec<((usize, usize), Samples)>,
+    /// Of these, those of which each use may see another value, if the version is not undefined then.
+    pub(in super::super) settled: BTreeSet<(usize, usize)>,
     /// Readings that have been asked for, and when they hold.
     pub(in super::super) readings: Vec<(usize, Expr)>,
 }

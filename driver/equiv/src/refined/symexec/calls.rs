@@ -277,6 +277,7 @@ impl<'a> SymbolicExecutor<'a> {
         if let (Some(mask), true) = (mask, noundef && counts) {
             let some = self.s.nonzero(mask);
             self.undefined(at, some);
+            self.settled.insert(mask);
         }
         // Other lanes choose apart.
         let key = if which.is_empty() || mask.is_none() { time } else { value.bits };

@@ -1,12 +1,15 @@
 //! Values that may be `undef`: each use chooses its bits anew.
 
-use super::{Choosing, Chosen, Leaf, Likeness, Local, Samples, SymbolicExecutor, Terms, Value, Whole};
+use super::{Choosing, Chosen, Context, Leaf, Likeness, Local, Samples, SymbolicExecutor, Terms, Value, Whole};
 use rewright_llvm::body::Operand;
 use rewright_smt::{Expr, Sort};
 use std::collections::BTreeMap;
 
 /// Ways to choose that are tried to see that a version is undefined.
-const MOST_CONTEXTS: usize = 8;
+const MOST_CONTEXTS: usize = 12;
+
+/// Values that are looked at to see what a value is made of.
+const MOST_SETTLED: usize = 32;
 
 /// What computes what is decided.
 const DECIDED: &str = "what is decided";
@@ -27,6 +30,32 @@ impl SymbolicExecutor<'_> {
     pub(super) fn is_loose(&self, operand: &Operand) -> bool {
         (!operand.is_local() && operand.text.contains("undef"))
             || matches!(self.locals.get(operand.text.as_str()), Some(Local::PerUse | Local::Leaf(_)))
+    }
+
+    /// Is it a value from outside of which each use may see another one, where the version may be undefined by that?
+    pub(super) fn is_settled(&self, operand: &Operand) -> bool {
+        match self.locals.get(operand.text.as_str()) {
+            Some(Local::Leaf(lanes)) => {
+                lanes.iter().filter_map(|leaf| leaf.mask).all(|mask| self.settled.contains(&mask))
+            }
+            _ => false,
+        }
+    }
+
+    /// Notes by what the version may be undefined where uses of a value differ: the values from outside that make it.
+    fn settle(&mut self, operand: &Operand) {
+        let mut todo = vec![operand.text.as_str()];
+        for _ in 0..MOST_SETTLED {
+            let Some(name) = todo.pop() else { return };
+            match self.locals.get(name) {
+                Some(Local::Leaf(lanes)) => self.settled.extend(lanes.iter().filter_map(|leaf| leaf.mask)),
+                Some(Local::PerUse) => {
+                    let made = self.made.get(name).into_iter().flat_map(|(i, _)| &i.template.holes);
+                    todo.extend(made.map(String::as_str));
+                }
+                _ => {}
+            }
+        }
     }
 
     /// What leaves in some way: the same twice, or two uses of what may be another value each time.
@@ -95,6 +124,7 @@ impl SymbolicExecutor<'_> {
         if !self.is_loose(operand) {
             return self.operand(operand);
         }
+        self.settle(operand);
         let poison_memory = match self.locals.get(operand.text.as_str()) {
             Some(Local::Leaf(lanes)) => {
                 let masks: Vec<Expr> = lanes.iter().filter_map(|leaf| leaf.mask).collect();
@@ -126,22 +156,37 @@ impl SymbolicExecutor<'_> {
     /// A value with choices that are the same wherever something is decided: that one decision may come out in another
     /// way is shown by some choices, and the other decisions need none of their own.
     fn decided(&mut self, operand: &Operand) -> Terms<Value> {
-        self.uses.retain(|key, _| !key.ends_with(&format!(" in {DECIDED}")));
+        self.uses.retain(|key, _| !is_within(key, DECIDED));
         let outer = std::mem::replace(&mut self.within, DECIDED.into());
         let value = self.operand(operand);
         self.within = outer;
         value
     }
 
-    /// A value with the choices that the other version makes first of all in computing something.
-    fn as_in(&mut self, operand: &Operand, context: &str) -> Terms<Value> {
+    /// A value with choices that the other version makes in computing something.
+    fn as_in(&mut self, operand: &Operand, context: &Context) -> Terms<Value> {
         let uses = self.uses.clone();
-        self.uses.retain(|key, _| !key.ends_with(&format!(" in {context}")));
+        self.uses.retain(|key, _| !is_within(key, &context.within));
         let met = self.met.clone();
-        let outer = std::mem::replace(&mut self.within, context.to_string());
+        let outer = std::mem::replace(&mut self.within, context.within.clone());
+        self.skipped = context.skipped;
         let value = self.operand(operand);
-        (self.within, self.uses, self.met) = (outer, uses, met);
+        (self.within, self.uses, self.met, self.skipped) = (outer, uses, met, 0);
         value
+    }
+
+    /// What this version has chosen: first of all in computing each thing, then what comes behind that.
+    pub(super) fn contexts(&self) -> Vec<Context> {
+        let uses = |within: &String| {
+            self.uses.iter().filter(|(key, _)| is_within(key, within)).map(|(_, uses)| *uses).max().unwrap_or(0)
+        };
+        let of = |within: &String| {
+            let within = within.clone();
+            (0..uses(&within).max(1)).map(move |skipped| Context { within: within.clone(), skipped })
+        };
+        let mut all: Vec<Context> = self.computing.iter().flat_map(of).collect();
+        all.sort_by_key(|context| context.skipped);
+        all
     }
 
     /// A value with these bits of all that is `undef` in it.
@@ -253,7 +298,7 @@ impl SymbolicExecutor<'_> {
 
     /// Bits that may be chosen at a use of something.
     pub(super) fn choice(&mut self, what: &str, width: u32) -> Expr {
-        let uses = self.uses.entry(use_key(what, width, &self.within)).or_default();
+        let uses = self.uses.entry(use_key(what, width, &self.within)).or_insert(self.skipped);
         *uses += 1;
         self.chooses = true;
         let uses = *uses;
@@ -278,6 +323,11 @@ impl SymbolicExecutor<'_> {
         self.choices.push(choice);
         choice
     }
+}
+
+/// Are uses counted by this key in computing something?
+fn is_within(key: &str, within: &str) -> bool {
+    key.strip_suffix(within).is_some_and(|rest| rest.ends_with(" in "))
 }
 
 /// What uses of something are counted by.

@@ -13,7 +13,7 @@ use super::super::lanes::places;
 use super::object::{Kind, Object, apart, within};
 use super::{Access, AccessKind, SymbolicExecutor, Terms, Value, blocks};
 use rewright_llvm::body::{Block, Instruction, Shape, Slot};
-use rewright_llvm::captures::{captured, holes};
+use rewright_llvm::captures::{self, captured, holes};
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Address, Expr, Sort};
 use std::collections::BTreeSet;
@@ -162,9 +162,21 @@ pub(in super::super) fn last(blocks: &[Block]) -> bool {
 
 /// Slots whose addresses somebody else may come to know, by name.
 pub(super) fn escaping(blocks: &[Block]) -> BTreeSet<&str> {
-    captured(blocks, |i| match &i.shape {
+    captured(blocks, passed)
+}
+
+/// Slots whose addresses somebody else may come to know by some instructions.
+pub(in super::super) fn captured_by<'b>(
+    instructions: impl Iterator<Item = &'b Instruction> + Clone,
+) -> BTreeSet<&'b str> {
+    captures::captured_by(instructions, passed)
+}
+
+/// What a call or a return makes known.
+fn passed(i: &Instruction) -> Vec<&str> {
+    match &i.shape {
         Shape::Call { callee: Some(callee), .. } if callee.starts_with("@llvm.lifetime.") => vec![],
         Shape::Call { .. } if blocks::of_known_length(i).is_some() => vec![],
         _ => holes(i).collect(),
-    })
+    }
 }

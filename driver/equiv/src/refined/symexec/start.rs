@@ -3,7 +3,7 @@
 use super::super::facts::Interval;
 use super::super::region::{Arrival, State};
 use super::read::Read;
-use super::{Arrived, Begun, Chosen, Leaf, Local, Samples, SymbolicExecutor, Terms};
+use super::{Arrived, Begun, Chosen, Context, Leaf, Local, Samples, SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Operand, Shape};
 use rewright_smt::{Address, Expr};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ pub(in super::super) struct Start<'a> {
     /// By access: an address that is known to be its own wherever it is made.
     pub(in super::super) places: &'a BTreeMap<usize, Address>,
     /// What that version computes with choices of its own.
-    pub(in super::super) contexts: &'a [String],
+    pub(in super::super) contexts: &'a [Context],
     /// Bounds of each use, by what uses are known by.
     pub(in super::super) limits: &'a [(Expr, Interval)],
 }
@@ -120,11 +120,15 @@ impl<'a> SymbolicExecutor<'a> {
     /// Notes what is asked for where control comes to a cut.
     pub(super) fn arrive(&mut self, start: &Start<'a>, block: usize) -> Terms<()> {
         let Some(arrival) = start.arrivals.iter().find(|arrival| arrival.block == block) else { return Ok(()) };
-        let mut values = vec![];
+        let (mut values, mut settled) = (vec![], BTreeSet::new());
         for request in start.requests.iter().filter(|request| request.cut == arrival.cut) {
             let Operand { ty, text } = request.operand.clone();
             let text = arrival.names.get(&text).cloned().unwrap_or(text);
-            values.push(((request.who, request.part), self.carried(&Operand { ty, text }, request.who)?));
+            let (operand, who) = (Operand { ty, text }, (request.who, request.part));
+            values.push((who, self.carried(&operand, request.who)?));
+            if self.is_settled(&operand) {
+                settled.insert(who);
+            }
         }
         let mut readings = vec![];
         for (n, reading) in arrival.readings.iter().enumerate() {
@@ -132,7 +136,7 @@ impl<'a> SymbolicExecutor<'a> {
                 readings.push((n, self.is_read(reading)?));
             }
         }
-        self.arrived.push(Arrived { cut: arrival.cut, reached: self.reached[block], values, readings });
+        self.arrived.push(Arrived { cut: arrival.cut, reached: self.reached[block], values, settled, readings });
         Ok(())
     }
 

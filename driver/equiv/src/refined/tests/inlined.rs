@@ -135,3 +135,33 @@ fn names_of_callees_and_of_cuts_are_apart() {
     assert!(proved(caller, callee, after));
     assert!(!proved(caller, callee, &after.replace("br i1 %w, label %o, label %c", "br i1 %w, label %c, label %o")));
 }
+
+/// `tail` says that a call accesses no stack slot of the function that it stands in.
+#[test]
+fn marks_of_tail_calls_are_about_the_slots_of_their_function() {
+    let function = |known: &str, call: &str| {
+        format!(
+            "define i32 @f() {{\n%s = alloca i32\nstore i32 1, ptr %s\n{known}\n{call}\n%r = load i32, ptr %s\nret i32 %r\n}}\n"
+        )
+    };
+    let known = "call void @h(ptr %s)";
+    let others = "define internal void @g() {\ntail call i32 @i(i32 1)\nret void\n}\n";
+    let (marked, plain) = ("tail call i32 @i(i32 1)", "call i32 @i(i32 1)");
+    assert!(proved(&function(known, "call void @g()"), others, &function(known, plain)));
+    assert!(!proved(&function(known, "call void @g()"), others, &function(known, marked)));
+    assert!(!proved(&function(known, plain), others, &function(known, marked)));
+    // Nobody knows the slot.
+    let unknown = "call i32 @i(i32 2)";
+    assert!(proved(&function(unknown, "call void @g()"), others, &function(unknown, marked)));
+    assert!(proved(&function(unknown, plain), others, &function(unknown, marked)));
+    let behind = |call: &str| function(unknown, &format!("{call}\ncall void @h(ptr %s)"));
+    assert!(proved(&behind(plain), others, &behind(marked)));
+    // The next iteration of a loop may come to know it.
+    let again = |call: &str| {
+        format!(
+            "define void @f(i32 noundef %n) {{\ne:\n%s = alloca i32\nbr label %l\nl:\n%k = phi i32 [ 0, %e ], [ %j, %l ]\n{call}\n\
+             call void @h(ptr %s)\n%j = add i32 %k, 1\n%c = icmp ult i32 %j, %n\nbr i1 %c, label %l, label %o\no:\nret void\n}}\n"
+        )
+    };
+    assert!(!proved(&again(plain), others, &again(marked)));
+}

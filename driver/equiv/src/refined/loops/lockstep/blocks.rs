@@ -79,9 +79,12 @@ fn joined(body: &Body) -> Body {
 /// Pairs of blocks, in the order of the first version. Blocks with the same accesses and calls, of which neither version has
 /// another one, are pairs; from these and from the entries on, so are those to which equal branches lead, first those that
 /// look alike.
-pub(super) fn paired_blocks(flows: &[Flow<'_>; 2]) -> Vec<(usize, usize)> {
+///
+/// By version, some blocks are `passed`: headers of loops that are no part of a pair.
+pub(super) fn paired_blocks(flows: &[Flow<'_>; 2], passed: &[BTreeSet<usize>; 2]) -> Vec<(usize, usize)> {
     let noticed = flows.each_ref().map(|flow| flow.body.blocks.iter().map(noticed).collect());
-    let mut pairs = BlockPairs { flows, noticed, found: vec![], seen: [BTreeSet::new(), BTreeSet::new()] };
+    let headers = flows.each_ref().map(|flow| flow.latches().into_iter().map(|(header, _)| header).collect());
+    let mut pairs = BlockPairs { flows, noticed, headers, passed, found: vec![], seen: passed.clone() };
     pairs.pair(0, 0);
     for is_accepted in [BlockPairs::alike, BlockPairs::possible] {
         let mut known = 0;
@@ -170,6 +173,10 @@ struct BlockPairs<'f, 'a> {
     flows: &'f [Flow<'a>; 2],
     /// By version and block.
     noticed: [Vec<Vec<Noticed>>; 2],
+    /// By version: where loops begin.
+    headers: [BTreeSet<usize>; 2],
+    /// By version: headers of loops that have no partner.
+    passed: &'f [BTreeSet<usize>; 2],
     found: Vec<(usize, usize)>,
     /// By version: blocks that are part of a pair.
     seen: [BTreeSet<usize>; 2],
@@ -224,11 +231,21 @@ impl BlockPairs<'_, '_> {
     /// Makes pairs of blocks to which pairs lead, where these are accepted.
     fn follow(&mut self, is_accepted: impl Fn(&Self, usize, usize) -> bool) {
         let mut todo: Vec<(usize, usize)> = self.found.iter().rev().flat_map(|pair| self.behind(*pair)).collect();
+        let mut seen = BTreeSet::new();
         while let Some((old, new)) = todo.pop() {
+            if !seen.insert((old, new)) {
+                continue;
+            }
             let [(old, passed_old), (new, passed_new)] =
                 [(0, old), (1, new)].map(|(n, at)| behind_empty(&self.flows[n], at));
+            // What decides on the next iteration in one version does so before a loop, and at its end, in the other one.
+            if self.passed[0].contains(&old) || self.passed[1].contains(&new) {
+                todo.extend(self.behind((old, new)));
+                continue;
+            }
             // What one version alone does on its way to a merge has a block that is empty, or is not there, in the other.
-            let merges = match self.alike(old, new) {
+            let begin = self.headers[0].contains(&old) || self.headers[1].contains(&new);
+            let merges = match self.alike(old, new) || (begin && self.have_in_common(old, new)) {
                 true => [ToMerge::Apart, ToMerge::Apart],
                 false => [(0, old), (1, new)].map(|(n, at)| to_merge(&self.flows[n], at)),
             };
@@ -241,6 +258,13 @@ impl BlockPairs<'_, '_> {
                     passed_new.map(|passed| self.pair(old, passed));
                     todo.push((next, new));
                 }
+                // What only one version does before a loop.
+                [_, ToMerge::Before(next)] if self.is_rather(1, next, (old, next), (old, new)) => {
+                    todo.push((old, next))
+                }
+                [ToMerge::Before(next), _] if self.is_rather(0, next, (next, new), (old, new)) => {
+                    todo.push((next, new))
+                }
                 _ if is_accepted(self, old, new) && self.pair(old, new) => todo.extend(self.behind((old, new))),
                 _ => {}
             }
@@ -250,8 +274,16 @@ impl BlockPairs<'_, '_> {
     /// Where the branches of a pair lead.
     fn behind(&self, (old, new): (usize, usize)) -> Vec<(usize, usize)> {
         let [was, is] = [(0, old), (1, new)].map(|(n, at)| arms(&self.flows[n], at));
+        let decides = |n: usize, all: &[usize]| match all {
+            [only] => self.behind_header(n, *only),
+            _ => None,
+        };
         let pairs: Vec<_> = if was.len() == is.len() {
-            was.into_iter().zip(is).collect()
+            self.oriented(was, is)
+        } else if let (Some(was), 2) = (decides(0, &was), is.len()) {
+            self.oriented(was, is)
+        } else if let (2, Some(is)) = (was.len(), decides(1, &is)) {
+            self.oriented(was, is)
         } else {
             // One of them has fewer ways to go: those that cannot be gone are no loss.
             let unreached = |n: usize, at: &usize| {
@@ -276,6 +308,34 @@ impl BlockPairs<'_, '_> {
         pairs.into_iter().map(decided).collect()
     }
 
+    /// The arms of two branches as pairs, the other way round where they are more alike so: a condition may be inverted in a
+    /// way that is not seen.
+    fn oriented(&self, was: Vec<usize>, is: Vec<usize>) -> Vec<(usize, usize)> {
+        let straight = || was.iter().copied().zip(is.iter().copied());
+        let turned = || was.iter().copied().zip(is.iter().rev().copied());
+        let likeness = |(old, new): (usize, usize)| {
+            let [old, new] = [(0, old), (1, new)].map(|(n, at)| behind_empty(&self.flows[n], at).0);
+            if self.found.contains(&(old, new)) {
+                2
+            } else if self.seen[0].contains(&old) || self.seen[1].contains(&new) {
+                -2
+            } else {
+                i32::from(self.have_in_common(old, new))
+            }
+        };
+        let is_turned = was.len() == 2 && turned().map(likeness).sum::<i32>() > straight().map(likeness).sum();
+        if is_turned { turned().collect() } else { straight().collect() }
+    }
+
+    /// Where a loop's header leads that decides whether there is an iteration.
+    fn behind_header(&self, version: usize, at: usize) -> Option<Vec<usize>> {
+        let flow = &self.flows[version];
+        let is_open = !self.seen[version].contains(&at) || self.passed[version].contains(&at);
+        let is_header = self.headers[version].contains(&at) && is_open;
+        let arms = arms(flow, at);
+        (is_header && arms.len() == 2).then_some(arms)
+    }
+
     /// Where a block leads that only decides whether to go somewhere else than the other arm of the branch before it.
     fn behind_condition(&self, version: usize, before: usize, at: usize) -> Option<usize> {
         let flow = &self.flows[version];
@@ -286,6 +346,13 @@ impl BlockPairs<'_, '_> {
             [one, other] if only && others.contains(&one) => Some(other),
             _ => None,
         }
+    }
+
+    /// Does a loop begin there, and has it something in common that what is before it has not?
+    fn is_rather(&self, version: usize, header: usize, inside: (usize, usize), before: (usize, usize)) -> bool {
+        self.headers[version].contains(&header)
+            && self.have_in_common(inside.0, inside.1)
+            && !self.have_in_common(before.0, before.1)
     }
 
     /// Do blocks look alike: in what they access and call, or where they do neither, in where they lead?
