@@ -116,6 +116,11 @@ impl<'a> Module<'a> {
         self.functions.get(name).copied()
     }
 
+    /// The text of the definition of a global variable or alias: what stands behind its `=`.
+    pub(super) fn definition(&self, name: &str) -> Option<&'a str> {
+        self.globals.get(name).copied()
+    }
+
     /// The definition of a global variable or alias: what stands behind its `=`, with named types written out, but without
     /// what is attached to it (only what that says of its address is kept), and without whether anybody looks at its
     /// address and in which shared object it is.

@@ -32,7 +32,8 @@ pub struct ValidationReport {
     pub schema: u32,
     /// How many pairs have which verdict.
     pub counts: Counts,
-    /// Functions that are byte for byte the same in both modules, with all that they mention: not among the pairs.
+    /// Functions that are byte for byte the same in both modules, with all that they mention and lead to: not among the
+    /// pairs.
     pub unchanged: u64,
     /// By method.
     pub methods: BTreeMap<Method, Tally>,

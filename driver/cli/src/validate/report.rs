@@ -3,12 +3,13 @@
 use crate::out;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use rewright_cfg_skeleton::verdict::{Kind, Side, Verdict, assumptions};
+use rewright_cfg_skeleton::verdict::{Kind, Side, Verdict, are_refined, assumptions};
 use rewright_dsl::diagnostic::count;
 use rewright_equiv::Method;
 use rewright_equiv::verdict::{Tally, ValidationReport};
 use serde::Serialize;
 use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Two versions of one file that were compared.
@@ -28,6 +29,32 @@ impl Compared {
     fn refuted(&self) -> impl Iterator<Item = &str> {
         self.report.functions.iter().filter(|f| f.verdict == Kind::Refuted).map(|f| f.function.as_str())
     }
+
+    /// The verdicts by name.
+    fn by_name(&self) -> BTreeMap<&str, &Verdict> {
+        self.report.functions.iter().map(|verdict| (verdict.function.as_str(), verdict)).collect()
+    }
+}
+
+/// Functions that a proof rests on, also through other proofs, and that are not proved themselves.
+fn rests_on<'v>(verdict: &'v Verdict, by_name: &BTreeMap<&str, &'v Verdict>) -> BTreeSet<&'v str> {
+    if verdict.verdict != Kind::Proved {
+        return BTreeSet::new();
+    }
+    let mut todo: Vec<&str> = verdict.rests_on.iter().map(String::as_str).collect();
+    let (mut seen, mut open) = (BTreeSet::from([verdict.function.as_str()]), BTreeSet::new());
+    while let Some(name) = todo.pop() {
+        if !seen.insert(name) {
+            continue;
+        }
+        match by_name.get(name) {
+            Some(proved) if proved.is_proved() => todo.extend(proved.rests_on.iter().map(String::as_str)),
+            _ => {
+                open.insert(name);
+            }
+        }
+    }
+    open
 }
 
 /// What was found.
@@ -40,6 +67,8 @@ pub(super) struct Report {
     pub(super) failed: Vec<(String, String)>,
     /// Was each file compared after several passes?
     pub(super) by_pass: bool,
+    /// Does another report tell of the functions and files that this one does not?
+    pub(super) is_part: bool,
 }
 
 /// A verdict, and what it is about.
@@ -127,13 +156,19 @@ impl Report {
         Ok(!self.broken().is_empty())
     }
 
-    /// Is everything proved, without a precondition, and does nothing else differ that other modules see?
+    /// Is everything proved, without a precondition and with all that it rests on, and does nothing else differ that other
+    /// modules see?
     pub(super) fn is_proved(&self) -> bool {
+        let is_open = |one: &Compared| {
+            let known = one.by_name();
+            let is_told = |name: &&str| known.contains_key(name) || !self.is_part;
+            one.report.functions.iter().any(|verdict| rests_on(verdict, &known).iter().any(is_told))
+        };
         let is_seen = |one: &Compared| one.report.modules.iter().any(|difference| !difference.local);
         self.failed.is_empty()
             && self.only.is_empty()
             && self.verdicts().all(|(_, verdict)| verdict.is_proved())
-            && !self.compared.iter().any(is_seen)
+            && !self.compared.iter().any(|one| is_seen(one) || is_open(one))
     }
 
     /// For programs.
@@ -189,8 +224,10 @@ impl Report {
             if several {
                 heading(&mut text, one);
             }
+            let known = one.by_name();
             for verdict in &one.report.functions {
-                let _ = writeln!(text, "{verdict}");
+                let open: Vec<&str> = rests_on(verdict, &known).into_iter().collect();
+                let _ = writeln!(text, "{}", verdict.line(&open));
                 if let Some(found) = verdict.counterexample.as_ref().filter(|_| one.replayable) {
                     let (name, input) = (&verdict.function, &found.input);
                     let name = shlex::try_quote(name).unwrap_or(name.into());
@@ -206,6 +243,20 @@ impl Report {
         }
         self.summary(&mut text);
         text
+    }
+
+    /// How many proofs rest on functions that are not proved, and on which ones.
+    fn conditions(&self) -> Option<String> {
+        let (mut proofs, mut all) = (0, BTreeSet::new());
+        for one in &self.compared {
+            let known = one.by_name();
+            let open: Vec<_> = one.report.functions.iter().map(|verdict| rests_on(verdict, &known)).collect();
+            proofs += open.iter().filter(|open| !open.is_empty()).count();
+            all.extend(open.into_iter().flatten());
+        }
+        let all: Vec<&str> = all.into_iter().collect();
+        let verb = if proofs == 1 { "holds" } else { "hold" };
+        are_refined(&all).map(|refined| format!("{} {verb} if {refined}\n", count(proofs, "proof")))
     }
 
     fn summary(&self, text: &mut String) {
@@ -224,6 +275,7 @@ impl Report {
             seen(text, *method, tally);
         }
         text.extend(assumptions(functions).map(|assumptions| assumptions + "\n"));
+        text.extend(self.conditions());
         for one in self.broken().into_iter().filter(|_| self.by_pass) {
             let names: Vec<&str> = one.refuted().collect();
             let pass = one.pass.as_deref().unwrap_or_default();

@@ -6,6 +6,7 @@ use std::path::Path;
 
 mod blocks;
 mod by_rules;
+mod callees;
 mod commands;
 mod differing;
 mod divisions;
