@@ -9,6 +9,9 @@
 //!
 //! **Invariant**: a verdict is made by [`Verdict::new`] from evidence and in no other way.
 
+mod brief;
+
+use brief::{brief, brief_beside};
 use serde::Serialize;
 use std::fmt;
 
@@ -307,9 +310,12 @@ impl fmt::Display for Side {
     }
 }
 
+/// Long lists are cut short.
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "on {}: before, {}; after, {}", self.shown, self.before, self.after)?;
+        let Counterexample { shown, before, after, .. } = self;
+        let (was, is) = (brief_beside(before, after), brief_beside(after, before));
+        write!(f, "on {}: before, {was}; after, {is}", brief(shown))?;
         self.statements.iter().try_for_each(|statement| write!(f, "; {statement}"))?;
         self.pattern.as_ref().map_or(Ok(()), |pattern| write!(f, "; {pattern}"))
     }

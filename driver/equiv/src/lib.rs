@@ -288,7 +288,7 @@ pub fn validate(
             } else if let Some(reason) = seen.reason() {
                 *tally.not_compared.entry(reason.clone()).or_default() += 1;
             }
-            add_up(&mut tally.open, seen.open);
+            add_up(&mut tally.runs_not_compared, seen.open);
         }
     }
     let mut all: Vec<Judged<'_>> = vec![];

@@ -19,8 +19,8 @@ pub struct Tally {
     pub compared: u64,
     /// Runs that were compared; questions that were decided.
     pub runs: u64,
-    /// Runs that were not, by reason.
-    pub open: BTreeMap<String, u64>,
+    /// Runs and questions of which nothing came, by reason.
+    pub runs_not_compared: BTreeMap<String, u64>,
     /// Functions of which no run was compared, by the reason that most of their runs had.
     pub not_compared: BTreeMap<String, u64>,
 }
@@ -82,7 +82,7 @@ impl ValidationReport {
             let own = self.methods.entry(method).or_default();
             own.compared += tally.compared;
             own.runs += tally.runs;
-            rewright_pipeline::sums::add_up(&mut own.open, tally.open);
+            rewright_pipeline::sums::add_up(&mut own.runs_not_compared, tally.runs_not_compared);
             rewright_pipeline::sums::add_up(&mut own.not_compared, tally.not_compared);
         }
         self.modules.extend(other.modules);

@@ -241,6 +241,9 @@ impl Report {
         for (side, file) in &self.only {
             let _ = writeln!(text, "{file}: only the {side} folder has it");
         }
+        for (file, reason) in &self.failed {
+            let _ = writeln!(text, "{file}: not compared: {reason}");
+        }
         self.summary(&mut text);
         text
     }
@@ -264,10 +267,14 @@ impl Report {
         let ValidationReport { counts, unchanged, methods, functions, .. } = &total;
         let of = if self.by_pass { "comparison" } else { "file" };
         let unchanged = count(*unchanged as usize, "function");
+        let left_out = match self.failed.len() {
+            0 => String::new(),
+            failed => format!(" ({} not compared)", count(failed, "more file")),
+        };
         let others = if counts.pairs == 1 { "other" } else { "others" };
         let _ = writeln!(
             text,
-            "{}, {unchanged} unchanged, {} {others}: {counts}",
+            "{}{left_out}, {unchanged} unchanged, {} {others}: {counts}",
             count(self.compared.len(), of),
             counts.pairs
         );
@@ -292,7 +299,7 @@ fn heading(text: &mut String, one: &Compared) {
 }
 
 /// What one method has seen.
-fn seen(text: &mut String, method: Method, Tally { compared, runs, open, .. }: &Tally) {
+fn seen(text: &mut String, method: Method, Tally { compared, runs, runs_not_compared, .. }: &Tally) {
     let (each, done) = match method {
         Method::Replayed | Method::Interpreted | Method::Compiled => ("input", "compared"),
         Method::Refined => ("question", "decided"),
@@ -302,7 +309,7 @@ fn seen(text: &mut String, method: Method, Tally { compared, runs, open, .. }: &
     let by = count(*runs as usize, each);
     let name = method.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();
     let _ = writeln!(text, "{name}: {functions} compared, by {by}");
-    for (reason, n) in open {
+    for (reason, n) in runs_not_compared {
         let each = count(*n as usize, each);
         let _ = writeln!(text, "{each:>12} not {done}: {reason}");
     }

@@ -126,3 +126,27 @@ fn a_function_that_the_linker_may_replace_is_not_entered() {
     let ran = validate([&texts[0], &texts[1]], "--fn g");
     assert!(ran.code == Some(0) && ran.stdout.contains("@g: proved if @f is refined"), "{ran:?}");
 }
+
+#[test]
+fn long_lists_of_calls_are_cut_short_for_people_only() {
+    let calls: String = (0..60).map(|n| format!("  call void @log(i32 {n})\n")).collect();
+    let text = |n: u32| format!("declare void @log(i32)\ndefine i32 @f(i32 noundef %x) {{\n{calls}  ret i32 {n}\n}}\n");
+    let texts = [text(1), text(2)];
+    let ran = validate([&texts[0], &texts[1]], "");
+    let line = ran.stdout.lines().find(|line| line.starts_with("@f: refuted")).unwrap_or_else(|| panic!("{ran:?}"));
+    assert!(line.contains("calls @log(i32 1), .. (53 more) .., calls @log(i32 55)"), "{line}");
+    assert!(
+        line.contains("returns i32 1; after") && line.ends_with("returns i32 2") && line.matches("@log").count() < 30,
+        "{line}"
+    );
+    let found = report(&validate([&texts[0], &texts[1]], "--format json"));
+    let one = &found["functions"][0];
+    assert_eq!(
+        ["before", "after"].map(|side| one[side].as_str().unwrap().matches("@log").count()),
+        [60, 60],
+        "{found}"
+    );
+    // What is asked for again is whole.
+    let again = ran.stdout.lines().find_map(|line| line.split_once("where FILE has ")).unwrap().1;
+    assert_eq!(serde_json::from_str::<serde_json::Value>(again).unwrap(), one["input"]);
+}
