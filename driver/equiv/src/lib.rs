@@ -48,6 +48,7 @@ mod rests;
 mod same;
 mod structure;
 mod surroundings;
+mod unwritten;
 pub mod verdict;
 
 use callees::as_called;

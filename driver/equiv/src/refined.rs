@@ -35,6 +35,7 @@ mod strides;
 mod symexec;
 #[cfg(test)]
 mod tests;
+mod type_tags;
 
 use super::budget::{Budget, Exhausted};
 use super::callees::{as_called, promises_its_result};
