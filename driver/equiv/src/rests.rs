@@ -9,7 +9,7 @@ use super::headers::{self, names};
 use super::modules::{Module, Version};
 use super::same::same;
 use super::{Config, Method, replayed};
-use rewright_cfg_skeleton::verdict::Evidence;
+use rewright_cfg_skeleton::verdict::{Evidence, Tier};
 use rewright_llvm::module::Definition;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -118,7 +118,8 @@ pub(super) fn settle(all: &mut [Judged<'_>], dependencies: &Dependencies<'_>, co
         if is_settled(&evidence.rests_on, &known) {
             continue;
         }
-        if evidence.refuted.is_none() && config.methods.contains(&Method::Replayed) {
+        // Others have been run.
+        if evidence.proved == Some(Tier::Same) && config.methods.contains(&Method::Replayed) {
             evidence.refuted = replayed::tried(*versions, config).refuted;
         }
         if evidence.refuted.is_some() {
