@@ -18,11 +18,8 @@ pub(super) fn unwritten(file: &File, globals: &FxHashMap<&str, &str>) -> BTreeSe
     if found.is_empty() || has_assembly() {
         return BTreeSet::new();
     }
-    for definition in globals.values() {
-        for name in names(definition) {
-            found.remove(name);
-        }
-    }
+    let in_definitions: BTreeSet<&str> = globals.values().flat_map(|definition| names(definition)).collect();
+    found.retain(|name| !in_definitions.contains(name));
     for function in &file.functions {
         let mentioned: BTreeSet<&str> =
             names(&file.text[function.body.clone()]).into_iter().filter(|name| found.contains(name)).collect();

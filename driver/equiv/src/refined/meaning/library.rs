@@ -39,7 +39,7 @@ impl Operation<'_> {
     }
 
     /// A number without its fraction as an integer: poison where the type has no such number.
-    pub(super) fn to_integer(&mut self, signed: bool, from: &Type) -> Option<Meaning> {
+    pub(super) fn without_fraction(&mut self, signed: bool, from: &Type) -> Option<Meaning> {
         let (format, width) = (format(from)?, width(self.ty).ok()?);
         let [x] = self.args else { return None };
         let whole = if signed { Model::FcvtToSintSat } else { Model::FcvtToUintSat };
