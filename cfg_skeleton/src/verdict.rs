@@ -9,6 +9,9 @@
 //!
 //! **Invariant**: a verdict is made by [`Verdict::new`] from evidence and in no other way.
 
+mod brief;
+
+use brief::{brief, brief_beside};
 use serde::Serialize;
 use std::fmt;
 
@@ -103,6 +106,9 @@ pub struct Evidence {
     pub outside: Option<Counterexample>,
     /// What a proof rests on that is not checked.
     pub assumptions: Vec<String>,
+    /// Other functions, with verdicts of their own, that a proof takes to be refined, or of which one is why a pair is
+    /// refuted that is proved otherwise.
+    pub rests_on: Vec<String>,
     /// An input on which both have been run.
     pub refuted: Option<Counterexample>,
     /// Arguments for which they are proved to do the same although they are refuted.
@@ -151,6 +157,10 @@ pub struct Verdict {
     pub outside: Option<Counterexample>,
     /// What it rests on that is not checked.
     pub assumptions: Vec<String>,
+    /// Other functions, with verdicts of their own: `proved` holds if each of them is refined; `refuted` holds because one
+    /// of them is not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rests_on: Vec<String>,
     /// Why no more is known.
     pub reasons: Vec<String>,
     /// Runs that agreed.
@@ -171,7 +181,7 @@ impl Verdict {
     pub fn new(function: &str, evidence: Evidence) -> Verdict {
         let Evidence { proved, precondition, exact, outside, assumptions, refuted, holds_if, doubted, runs, .. } =
             evidence;
-        let Evidence { mut reasons, only, .. } = evidence;
+        let Evidence { mut reasons, rests_on, only, .. } = evidence;
         let (verdict, tier) = match (&refuted, proved) {
             (Some(_), Some(_)) => {
                 reasons.insert(0, "it is both proved and refuted: please report this".to_string());
@@ -191,6 +201,7 @@ impl Verdict {
             precondition: precondition.filter(|_| claims),
             outside: outside.filter(|_| claims),
             assumptions: if claims { assumptions } else { vec![] },
+            rests_on: if matches!(verdict, Kind::Proved | Kind::Refuted) { rests_on } else { vec![] },
             reasons: if matches!(verdict, Kind::Proved | Kind::Refuted) { vec![] } else { reasons },
             runs,
             only,
@@ -199,7 +210,7 @@ impl Verdict {
         }
     }
 
-    /// Is it proved for all arguments?
+    /// Is it proved for all arguments, if the functions are refined that it rests on?
     pub fn is_proved(&self) -> bool {
         self.verdict == Kind::Proved && self.precondition.is_none()
     }
@@ -211,13 +222,42 @@ impl Verdict {
 
     /// In one word, with its precondition.
     pub fn word(&self) -> String {
-        match (self.verdict, &self.precondition) {
-            (Kind::Proved, Some(precondition)) => format!("proved if {precondition}"),
-            (Kind::Proved, None) => "proved".into(),
-            (Kind::Refuted, _) => "refuted".into(),
-            (Kind::Tested, _) => "tested".into(),
-            (Kind::Unknown, _) => "unknown".into(),
+        self.word_if(&[])
+    }
+
+    /// In one word, with its precondition and functions that it rests on.
+    fn word_if(&self, refined: &[&str]) -> String {
+        match self.verdict {
+            Kind::Proved => {
+                let conditions: Vec<String> = self.precondition.iter().cloned().chain(are_refined(refined)).collect();
+                let conditions = conditions.join(" and ");
+                if conditions.is_empty() { "proved".into() } else { format!("proved if {conditions}") }
+            }
+            Kind::Refuted if self.rests_on.is_empty() => "refuted".into(),
+            Kind::Refuted => format!("refuted through {}", named(&self.rests_on)),
+            Kind::Tested => "tested".into(),
+            Kind::Unknown => "unknown".into(),
         }
+    }
+
+    /// One line, without assumptions, that names these functions among the conditions of a proof.
+    pub fn line(&self, refined: &[&str]) -> String {
+        let mut line = format!("{}: {}{}", self.function, self.word_if(refined), self.how());
+        if let Some(outside) = &self.outside {
+            let otherwise = if self.exact == Some(false) { "for some other sizes" } else { "otherwise" };
+            line.push_str(&format!("; {otherwise} they differ {outside}"));
+        }
+        let mut details = self.reasons.clone();
+        details.extend(self.counterexample.iter().map(ToString::to_string));
+        if self.verdict == Kind::Tested {
+            let agree = if self.runs == 1 { "run agrees" } else { "runs agree" };
+            details.insert(0, format!("{} {agree}", self.runs));
+        }
+        details.extend(self.holds_if.iter().map(|condition| format!("proved to do the same if {condition}")));
+        if !details.is_empty() {
+            line.push_str(&format!(": {}", details.join("; ")));
+        }
+        line
     }
 
     /// How it is proved, for people.
@@ -234,22 +274,30 @@ impl Verdict {
     }
 }
 
+/// Functions that are named where a proof rests on them; of more, only the number is told.
+const NAMED: usize = 3;
+
+/// Names in a row.
+fn named(functions: &[impl AsRef<str>]) -> String {
+    let (first, others) = functions.split_at(functions.len().min(NAMED));
+    let mut all: Vec<String> = first.iter().map(|name| name.as_ref().to_string()).collect();
+    all.extend((!others.is_empty()).then(|| format!("{} more", others.len())));
+    match all.as_slice() {
+        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        all => all.concat(),
+    }
+}
+
+/// That functions are refined; `None` if there are none.
+pub fn are_refined(functions: &[&str]) -> Option<String> {
+    let verb = if functions.len() == 1 { "is" } else { "are" };
+    (!functions.is_empty()).then(|| format!("{} {verb} refined", named(functions)))
+}
+
 /// One line, without assumptions.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}{}", self.function, self.word(), self.how())?;
-        if let Some(outside) = &self.outside {
-            let otherwise = if self.exact == Some(false) { "for some other sizes" } else { "otherwise" };
-            write!(f, "; {otherwise} they differ {outside}")?;
-        }
-        let mut details = self.reasons.clone();
-        details.extend(self.counterexample.iter().map(ToString::to_string));
-        if self.verdict == Kind::Tested {
-            let agree = if self.runs == 1 { "run agrees" } else { "runs agree" };
-            details.insert(0, format!("{} {agree}", self.runs));
-        }
-        details.extend(self.holds_if.iter().map(|condition| format!("proved to do the same if {condition}")));
-        if details.is_empty() { Ok(()) } else { write!(f, ": {}", details.join("; ")) }
+        f.write_str(&self.line(&[]))
     }
 }
 
@@ -262,9 +310,12 @@ impl fmt::Display for Side {
     }
 }
 
+/// Long lists are cut short.
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "on {}: before, {}; after, {}", self.shown, self.before, self.after)?;
+        let Counterexample { shown, before, after, .. } = self;
+        let (was, is) = (brief_beside(before, after), brief_beside(after, before));
+        write!(f, "on {}: before, {was}; after, {is}", brief(shown))?;
         self.statements.iter().try_for_each(|statement| write!(f, "; {statement}"))?;
         self.pattern.as_ref().map_or(Ok(()), |pattern| write!(f, "; {pattern}"))
     }
@@ -390,6 +441,26 @@ mod tests {
             assert_eq!((verdict.verdict, verdict.to_string().as_str()), (kind, shown));
             assert_eq!(verdict.is_contradiction(), shown.contains("both"));
         }
+    }
+
+    #[test]
+    fn what_a_proof_rests_on_is_said() {
+        let on = |n: usize| (0..n).map(|i| format!("@f{i}")).collect::<Vec<_>>();
+        let proof = Verdict::new("@g", Evidence { rests_on: on(1), ..proved(Tier::Same) });
+        assert_eq!(
+            (proof.line(&[]), proof.line(&["@f0"])),
+            ("@g: proved (one text)".into(), "@g: proved if @f0 is refined (one text)".into())
+        );
+        let conditional = Evidence { precondition: Some("%n > 0".into()), ..proved(Tier::Cells) };
+        let line = Verdict::new("@g", conditional).line(&["@a", "@b", "@c", "@d", "@e"]);
+        assert!(line.starts_with("@g: proved if %n > 0 and @a, @b, @c and 2 more are refined ("), "{line}");
+        let refuted =
+            |n| Verdict::new("@g", Evidence { refuted: counterexample(), rests_on: on(n), ..Evidence::default() });
+        let lines = [0, 1, 2].map(|n| refuted(n).to_string());
+        let starts = ["@g: refuted: on", "@g: refuted through @f0: on", "@g: refuted through @f0 and @f1: on"];
+        assert!(lines.iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{lines:?}");
+        let unknown = Verdict::new("@g", Evidence { rests_on: on(1), ..Evidence::nothing("a loop") });
+        assert_eq!((unknown.rests_on.len(), unknown.to_string()), (0, "@g: unknown: a loop".into()));
     }
 
     #[test]

@@ -3,6 +3,12 @@
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
+/// All of them.
+pub(super) const LANGUAGES: [Language; 4] = [Language::Llvm, Language::Mlir, Language::Clif, Language::Own];
+
+/// What LLVM's bitcode begins with.
+const BITCODE: &[u8] = b"BC\xc0\xde";
+
 /// A language that functions come in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Language {
@@ -46,6 +52,39 @@ impl Language {
         }
     }
 
+    /// The language of a file, as its name says it.
+    pub(super) fn said(path: &Path) -> Option<Language> {
+        let named = path.extension()?.to_str()?;
+        (named == "bc" || LANGUAGES.iter().any(|language| language.extension() == named)).then(|| Language::of(path))
+    }
+
+    /// The language of a text, if there are lines of one language only that begin as they do in no other.
+    pub(super) fn of_text(text: &[u8]) -> Option<Language> {
+        if text.starts_with(BITCODE) {
+            return Some(Language::Llvm);
+        }
+        let text = String::from_utf8_lossy(text);
+        let mut found = LANGUAGES.into_iter().filter(|language| text.lines().any(|line| language.begins(line)));
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// Does a line begin as only this language has them outside of functions?
+    fn begins(self, line: &str) -> bool {
+        let words: &[&str] = match self {
+            Language::Llvm => {
+                &["define ", "declare ", "target triple", "target datalayout", "source_filename", "attributes #"]
+            }
+            Language::Clif => {
+                &["function %", "function u", "test compile", "test optimize", "test interpret", "test run"]
+            }
+            Language::Mlir => {
+                &["module {", "module @", "module attributes", "builtin.module", "func.func ", "  func.func "]
+            }
+            Language::Own => &["func %"],
+        };
+        words.iter().any(|word| line.starts_with(word))
+    }
+
     /// As people call it.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -70,6 +109,26 @@ impl Language {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_tells_its_language_or_not() {
+        for (text, language) in [
+            ("; a comment\ndefine i32 @f() {\n", Some(Language::Llvm)),
+            ("BC\u{40}", None),
+            ("test optimize\nfunction %f() {\n", Some(Language::Clif)),
+            ("func.func @f() {\n", Some(Language::Mlir)),
+            ("module {\n  func.func @f() {\n", Some(Language::Mlir)),
+            ("; text\nfunc %f(%x: i32) -> i32 {\n", Some(Language::Own)),
+            ("a define \n", None),
+            ("define void @f() {\nfunction %f() {\n", None),
+            ("", None),
+        ] {
+            assert_eq!(Language::of_text(text.as_bytes()), language, "{text}");
+        }
+        assert_eq!(Language::of_text(b"BC\xc0\xde\x00\xff"), Some(Language::Llvm));
+        assert_eq!(Language::said(Path::new("a.bc")), Some(Language::Llvm));
+        assert_eq!(Language::said(Path::new("a.txt")), None);
+    }
 
     #[test]
     fn the_name_of_a_file_tells_its_language() {

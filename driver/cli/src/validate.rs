@@ -186,7 +186,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let division = Division::of(&args, &second, &mut files, &mut comparer)?;
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
-    let mut report = Report { by_pass: matches!(&second, Second::Commands(p) if p.by_pass()), ..Report::default() };
+    let by_pass = matches!(&second, Second::Commands(passes) if passes.by_pass());
+    let mut report = Report { by_pass, is_part: division.is_part(), ..Report::default() };
     let bar = out::progress("files", all().count() as u64);
     let mut missing = None;
     for pair in &files.pairs {

@@ -5,6 +5,7 @@ use crate::library::with_library;
 use crate::modules::Module;
 use crate::nests::Checker;
 use crate::raised::{self, Accepted};
+use crate::rests::Dependencies;
 use crate::{Config, Files, FunctionPairs, NO_CERTIFICATE, ValidateError};
 use rewright_cfg_skeleton::nest::certificate::{Certificate, Certificates};
 use rewright_llvm::module::{File, read};
@@ -61,7 +62,7 @@ fn each<T>(
     let own = [&*with_library(before), &*with_library(&after)];
     let [before, after] = &as_called(own[0], own[1], &Default::default());
     let modules = [Module::new(before, own[0]), Module::new(after, own[1])];
-    let mut pairs = FunctionPairs::new(&modules, config);
+    let mut pairs = FunctionPairs::new(&Dependencies::new(&modules), &modules, config);
     let open = std::mem::take(&mut pairs.open);
     let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: open };
     let name = |pair: usize| before.functions[files.pairs[pair].0].name.clone();

@@ -132,6 +132,7 @@ pub(super) fn mentioned(before: Version<'_>, after: Version<'_>, inlined: &[&str
         match (functions, &globals) {
             ([Some(was), Some(is)], _) => declared(&name, (before.module, was), (after.module, is))?,
             (_, [Some(was), Some(is)]) if was == is => {}
+            (_, [Some(_), Some(_)]) if before.module.global_as_read(&name) == after.module.global_as_read(&name) => {}
             // What the other module does not have is mentioned by one version only.
             ([None, None], [None, _] | [_, None]) | ([Some(_), None] | [None, Some(_)], [None, None]) => {}
             _ => return Err(HeaderError::Global(name)),

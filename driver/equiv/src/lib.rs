@@ -44,9 +44,11 @@ mod recursion;
 mod refined;
 pub mod replay;
 mod replayed;
+mod rests;
 mod same;
 mod structure;
 mod surroundings;
+mod unwritten;
 pub mod verdict;
 
 use callees::as_called;
@@ -57,6 +59,7 @@ use library::with_library;
 use modules::{Module, Version};
 pub use raised::Accepted;
 use replay::Input;
+use rests::{Dependencies, Judged};
 use rewright_cfg_skeleton::verdict::{Counts, Evidence, Side, Tier, Verdict};
 use rewright_llvm::module::{Definition, File, ReadError, read};
 use rewright_llvm::optimise::LlvmOptimiser;
@@ -258,7 +261,8 @@ pub fn validate(
     if let Some(name) = only.filter(|name| before.functions.iter().chain(&after.functions).all(|f| f.name != *name)) {
         return Err(ValidateError::Function(name.to_string()));
     }
-    let mut found = FunctionPairs::new(&modules, config);
+    let dependencies = Dependencies::new(&modules);
+    let mut found = FunctionPairs::new(&dependencies, &modules, config);
     let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
     let mut evidence: Vec<Evidence> = files.pairs.iter().map(|_| Evidence::default()).collect();
     let mut report = ValidationReport { unchanged: found.unchanged, ..ValidationReport::default() };
@@ -285,12 +289,22 @@ pub fn validate(
             } else if let Some(reason) = seen.reason() {
                 *tally.not_compared.entry(reason.clone()).or_default() += 1;
             }
-            add_up(&mut tally.open, seen.open);
+            add_up(&mut tally.runs_not_compared, seen.open);
         }
     }
-    for (pair, ((i, _), mut evidence)) in files.pairs.iter().zip(evidence).enumerate() {
+    let mut all: Vec<Judged<'_>> = vec![];
+    for (pair, mut evidence) in evidence.into_iter().enumerate() {
         leave_to_packs(&files, pair, config, &mut evidence);
-        found.verdicts.insert(*i, Verdict::new(&before.functions[*i].name, evidence));
+        all.push(Judged { position: files.pairs[pair].0, versions: files.versions(pair), evidence });
+    }
+    let files = Files { pairs: std::mem::take(&mut found.same), ..files };
+    for (pair, (position, _)) in files.pairs.iter().enumerate() {
+        let evidence = Evidence { proved: Some(Tier::Same), ..Evidence::default() };
+        all.push(Judged { position: *position, versions: files.versions(pair), evidence });
+    }
+    rests::settle(&mut all, &dependencies, config);
+    for Judged { position, versions, evidence } in all {
+        found.verdicts.insert(position, Verdict::new(&versions[0].definition.name, evidence));
     }
     for (position, verdict) in found.verdicts {
         report.note(position, verdict);
@@ -391,20 +405,22 @@ fn tested(method: Method, seen: &Seen, evidence: &mut Evidence) {
 struct FunctionPairs {
     /// Positions of those that are to be compared.
     open: Vec<(usize, usize)>,
+    /// Of those that are one text, but not byte for byte with all that they mention and lead to.
+    same: Vec<(usize, usize)>,
     /// By position: in the first module, or behind its functions.
     verdicts: BTreeMap<usize, Verdict>,
-    /// Those that are in both byte for byte, with all that they mention.
+    /// Those that are in both byte for byte, with all that they mention and lead to.
     unchanged: u64,
 }
 
 impl FunctionPairs {
     /// Of all functions, of one, or of a part of them.
-    fn new(modules: &[Module<'_>; 2], config: &Config) -> FunctionPairs {
+    fn new(dependencies: &Dependencies<'_>, modules: &[Module<'_>; 2], config: &Config) -> FunctionPairs {
         let [before, after] = modules;
         let asked = |position: usize, name: &str| {
             config.has(position) && config.function.as_deref().is_none_or(|only| only == name)
         };
-        let mut found = FunctionPairs { open: vec![], verdicts: BTreeMap::new(), unchanged: 0 };
+        let mut found = FunctionPairs { open: vec![], same: vec![], verdicts: BTreeMap::new(), unchanged: 0 };
         let mut others: FxHashMap<&str, usize> = after.own.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
         for (i, was) in before.own.functions.iter().enumerate() {
             let partner = others.remove(was.name.as_str());
@@ -427,12 +443,11 @@ impl FunctionPairs {
             ];
             if let Some(reason) = headers::signature(versions[0], versions[1]) {
                 found.verdicts.insert(i, unknown(&was.name, &reason));
-            } else if headers::compare(versions[0], versions[1], None).is_ok() && same::same(versions[0], versions[1]) {
-                if versions[0].text() == versions[1].text() {
+            } else if dependencies.is_same(&was.name) {
+                if versions[0].text() == versions[1].text() && dependencies.of(&was.name).is_empty() {
                     found.unchanged += 1;
                 } else {
-                    let evidence = Evidence { proved: Some(Tier::Same), ..Evidence::default() };
-                    found.verdicts.insert(i, Verdict::new(&was.name, evidence));
+                    found.same.push((i, j));
                 }
             } else {
                 found.open.push((i, j));

@@ -1,5 +1,6 @@
 //! Constants that are more than numbers, as text: what aggregates are made of, and expressions.
 
+use rewright_llvm::body::Shape;
 use rewright_llvm::cursor::Cursor;
 use rewright_llvm::error::NotUnderstood;
 use rewright_llvm::grammar::{self, Form};
@@ -55,6 +56,12 @@ pub(crate) fn typed(text: &str) -> Result<(Type, &str), NotUnderstood> {
     let ty = types::parse(&mut cursor)?;
     let start = line.get(cursor.at()).map_or(text.len(), |token| token.start);
     Ok((ty, text[start..].trim()))
+}
+
+/// What a constant pointer is a sum of: `@g` of `getelementptr (i8, ptr @g, i64 4)`.
+pub(crate) fn base<'a>(text: &'a str, named: &Named) -> Option<&'a str> {
+    let Shape::Offset { base, .. } = expression(text, named)?.shape else { return None };
+    text.find(&base.text).map(|at| &text[at..at + base.text.len()])
 }
 
 /// An expression as the instruction that it stands for: `getelementptr inbounds (i8, ptr @g, i64 4)` is the instruction

@@ -4,11 +4,13 @@ use super::metadata::{Nodes, top_level};
 use super::recursion::CallGraph;
 use super::replay::{ABSOLUTE, Global, Layout as Sizes, LayoutError, global};
 use super::structure::structure;
+use super::unwritten::unwritten;
 use rewright_llvm::layout::{Layout, UnknownLayout};
 use rewright_llvm::lex::{Kind, tokens};
 use rewright_llvm::module::{Definition, File};
 use rewright_llvm::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 /// A module.
@@ -31,6 +33,8 @@ pub(super) struct Module<'a> {
     called_by_name: FxHashSet<&'a str>,
     /// Which functions call which ones, once somebody has asked.
     calls: OnceLock<CallGraph>,
+    /// Variables that keep what they begin with, once somebody has asked.
+    unwritten: OnceLock<BTreeSet<String>>,
 }
 
 impl<'a> Module<'a> {
@@ -54,6 +58,7 @@ impl<'a> Module<'a> {
             functions: file.declarations.values().chain(&file.functions).map(|f| (f.name.as_str(), f)).collect(),
             called_by_name: called_by_name(file),
             calls: OnceLock::new(),
+            unwritten: OnceLock::new(),
             ambiguous: file.functions.iter().map(|f| f.name.as_str()).filter(|name| !once.insert(*name)).collect(),
         }
     }
@@ -116,6 +121,11 @@ impl<'a> Module<'a> {
         self.functions.get(name).copied()
     }
 
+    /// The text of the definition of a global variable or alias: what stands behind its `=`.
+    pub(super) fn definition(&self, name: &str) -> Option<&'a str> {
+        self.globals.get(name).copied()
+    }
+
     /// The definition of a global variable or alias: what stands behind its `=`, with named types written out, but without
     /// what is attached to it (only what that says of its address is kept), and without whether anybody looks at its
     /// address and in which shared object it is.
@@ -139,10 +149,23 @@ impl<'a> Module<'a> {
         Some(written.join(" "))
     }
 
-    /// What a global variable is, and whether others may be where it is; `None` where its place is not its own.
+    /// The same, where a variable is a constant that no function writes to.
+    pub(super) fn global_as_read(&self, name: &str) -> Option<String> {
+        let text = self.global(name)?;
+        Some(if self.is_unwritten(name) { text.replacen(" global ", " constant ", 1) } else { text })
+    }
+
+    /// Does a variable that nobody else knows keep what it begins with?
+    fn is_unwritten(&self, name: &str) -> bool {
+        self.is_local(name) && self.unwritten.get_or_init(|| unwritten(self.file, &self.globals)).contains(name)
+    }
+
+    /// What a global variable is, and whether others may be where it is; `None` where its place is not its own. One that no
+    /// function writes to is a constant.
     pub(super) fn variable(&self, name: &str) -> Option<(Global, bool)> {
         let text = self.globals.get(name)?;
-        let global = global(text);
+        let mut global = global(text);
+        global.constant = global.constant || self.is_unwritten(name);
         let says = |word: &str| text.split_whitespace().any(|other| other == word);
         let replaced = says("weak") || says("linkonce") || says("common");
         let shared = text.contains("unnamed_addr") || text.contains("_odr");

@@ -1,6 +1,7 @@
 //! What can be seen of a body without running it: which promises of its function it keeps.
 
 use super::annotations::{has, parts};
+use super::literals;
 use super::memory_blocks::{BlockOperation, MemoryBlock};
 use super::modules::Version;
 use rewright_llvm::body::{Body, Instruction, Operand, Shape};
@@ -150,6 +151,8 @@ impl<'a> Promises<'a> {
     /// Does a call keep a promise that its function makes? A load or store does, unless others see it happen.
     fn keeps(&self, i: &Instruction, name: &str) -> bool {
         match &i.shape {
+            // What is said of values in bundles is no effect.
+            Shape::Call { callee: Some(callee), .. } if callee == "@llvm.assume" => true,
             Shape::Call { callee: Some(callee), attributes, bundles: false, .. } => {
                 let said = effects::attributes(self.version.file(), Some(callee), attributes);
                 let also = match name {
@@ -266,7 +269,7 @@ impl<'a> Promises<'a> {
                     }
                     _ => vec![],
                 },
-                None => vec![],
+                None => literals::base(name, &self.version.file().named).into_iter().collect(),
             };
             if from.is_empty() {
                 found.push(name);
@@ -392,6 +395,13 @@ mod tests {
             ("memory(argmem: read)", "ptr %p", "%x = load i32, ptr @g", false),
             ("memory(argmem: read)", "ptr %p", "%x = load i32, ptr @c", true),
             ("memory(none)", "ptr %p", "%s = alloca i32\nstore i32 1, ptr %s", true),
+            (
+                "memory(write, argmem: none)",
+                "ptr %p",
+                "store i32 1, ptr getelementptr inbounds (i8, ptr @g, i64 4)",
+                true,
+            ),
+            ("memory(argmem: write)", "ptr %p", "store i32 1, ptr getelementptr inbounds (i8, ptr @g, i64 4)", false),
             ("memory(read)", "ptr %p", "%q = load ptr, ptr %p\n%x = load i32, ptr %q", true),
             ("memory(argmem: read)", "ptr %p", "%q = load ptr, ptr %p\n%x = load i32, ptr %q", false),
             // What calls do, and what others may notice, is not looked at.

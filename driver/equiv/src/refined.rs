@@ -36,6 +36,7 @@ mod symexec;
 mod tail_calls;
 #[cfg(test)]
 mod tests;
+mod type_tags;
 
 use super::budget::{Budget, Exhausted};
 use super::callees::{as_called, promises_its_result};

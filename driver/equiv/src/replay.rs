@@ -163,6 +163,16 @@ impl<'a> Replayer<'a> {
         Ok(Replayer { definitions, before, after, names })
     }
 
+    /// The functions of both modules, beside the two versions, whose bodies a run may enter.
+    pub fn callees(&self) -> Vec<(&'a File, &'a Definition)> {
+        let of = |(program, own): (&Program<'a>, &'a Definition)| {
+            let (file, own) = (program.file, own.name.as_str());
+            let others = program.functions.values().filter(move |(definition, _)| definition.name != own);
+            others.map(move |(definition, _)| (file, *definition)).collect::<Vec<_>>()
+        };
+        [(&self.before, self.definitions[0]), (&self.after, self.definitions[1])].into_iter().flat_map(of).collect()
+    }
+
     /// Runs both on an input.
     pub fn replay(&self, input: &Input) -> Replay {
         self.counted(input).0

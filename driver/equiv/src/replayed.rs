@@ -1,10 +1,13 @@
 //! Inputs on which both texts are run, by an interpreter that knows poison and undefined behaviour ([`super::replay`]).
 //!
-//! Only this refutes. A pair is not refuted where what a function is given, or what it calls gives, may be less than
-//! anything: a module's own functions are called by its other functions, and call them.
+//! Only this refutes. Functions of a module that are called run in both versions as the module has them, so that a
+//! difference may be one of theirs. A pair is not refuted where what a function is given may be less than anything: a
+//! local function is called by others of its module only. Nor is it where a run enters a function that the linker may
+//! replace by another one.
 
 use super::headers::names;
 use super::modules::Version;
+use super::recursion::is_replaceable;
 use super::replay::{Difference, Input, Replay, ReplayError, Replayer, Search, candidates};
 use super::verdict::DOUBT;
 use super::{Config, Files, Seen};
@@ -25,21 +28,25 @@ pub(super) fn compare(files: &Files<'_>, config: &Config) -> Vec<Replayed> {
     (0..files.pairs.len()).map(|pair| tried(files.versions(pair), config)).collect()
 }
 
-fn tried([old, new]: [Version<'_>; 2], config: &Config) -> Replayed {
+/// Runs a pair on inputs that are worth trying.
+pub(super) fn tried([old, new]: [Version<'_>; 2], config: &Config) -> Replayed {
     let mut found = Replayed::default();
     let [before, after] = [old, new].map(|v| (v.file(), v.definition));
     let replayer = match Replayer::new(before, after) {
         Ok(replayer) => replayer,
         Err(reason) => return Replayed { seen: Seen::nothing(reason), refuted: None },
     };
-    let inputs = config.input.clone().map_or_else(|| candidates(before, after, config.seed), |input| vec![input]);
+    let inputs = match &config.input {
+        Some(input) => vec![input.clone()],
+        None => candidates(before, after, &replayer.callees(), config.seed),
+    };
     let Search { differs, agrees, undefined, mut unsupported } = replayer.search(inputs);
     if undefined > 0 {
         unsupported.insert(UNDEFINED.to_string(), undefined);
     }
     found.seen = Seen { runs: agrees, open: unsupported, ..Seen::default() };
     if let Some((input, difference)) = differs {
-        match narrower([old, new], config) {
+        match narrower([old, new], &replayer, config) {
             Some(reason) => {
                 found.seen = Seen::nothing(format!("{DOUBT}: on {input}, but {reason}"));
                 found.seen.doubts = true;
@@ -72,11 +79,12 @@ pub(super) fn replayed(
     config: &Config,
 ) -> Result<Counterexample, Unconfirmed> {
     let [before, after] = versions.map(|v| (v.file(), v.definition));
-    match Replayer::new(before, after)?.replay(input) {
+    let replayer = Replayer::new(before, after)?;
+    match replayer.replay(input) {
         Replay::Agrees => Err(Unconfirmed::Agrees),
         Replay::Undefined => Err(Unconfirmed::Undefined),
         Replay::Unsupported(reason) => Err(Unconfirmed::Unsupported(reason)),
-        Replay::Differs(difference) => match narrower(versions, config) {
+        Replay::Differs(difference) => match narrower(versions, &replayer, config) {
             Some(reason) => Err(Unconfirmed::Narrower { input: input.to_string(), reason }),
             None => Ok(counterexample(input, difference)),
         },
@@ -95,7 +103,7 @@ fn counterexample(input: &Input, difference: Difference) -> Counterexample {
 }
 
 /// Why a difference on an input may be none in the programs that these modules are.
-fn narrower([old, new]: [Version<'_>; 2], config: &Config) -> Option<String> {
+fn narrower([old, new]: [Version<'_>; 2], replayer: &Replayer<'_>, config: &Config) -> Option<String> {
     if !config.whole_modules {
         return None;
     }
@@ -103,8 +111,11 @@ fn narrower([old, new]: [Version<'_>; 2], config: &Config) -> Option<String> {
     if is_local(old) || is_local(new) {
         return Some("it is local to its module, whose functions may call it in other ways only".into());
     }
-    let called = names(old.text()).into_iter().chain(names(new.text()));
-    let mut bodies =
-        called.filter(|name| [old, new].iter().any(|v| v.file().functions.iter().any(|f| f.name == *name)));
-    bodies.next().map(|name| format!("it calls {name}, whose body the module has"))
+    let callees = replayer.callees();
+    if let Some((_, function)) = callees.iter().find(|(_, function)| is_replaceable(function)) {
+        return Some(format!("it leads to {}, which another module may define", function.name));
+    }
+    let called = callees.iter().flat_map(|(file, function)| names(&file.text[function.body.clone()]));
+    let vouched = called.into_iter().find(|name| config.vouched.contains(*name))?;
+    Some(format!("it leads to a call of {vouched}, of which packs say what it does"))
 }

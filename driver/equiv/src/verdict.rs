@@ -19,8 +19,8 @@ pub struct Tally {
     pub compared: u64,
     /// Runs that were compared; questions that were decided.
     pub runs: u64,
-    /// Runs that were not, by reason.
-    pub open: BTreeMap<String, u64>,
+    /// Runs and questions of which nothing came, by reason.
+    pub runs_not_compared: BTreeMap<String, u64>,
     /// Functions of which no run was compared, by the reason that most of their runs had.
     pub not_compared: BTreeMap<String, u64>,
 }
@@ -32,7 +32,8 @@ pub struct ValidationReport {
     pub schema: u32,
     /// How many pairs have which verdict.
     pub counts: Counts,
-    /// Functions that are byte for byte the same in both modules, with all that they mention: not among the pairs.
+    /// Functions that are byte for byte the same in both modules, with all that they mention and lead to: not among the
+    /// pairs.
     pub unchanged: u64,
     /// By method.
     pub methods: BTreeMap<Method, Tally>,
@@ -81,7 +82,7 @@ impl ValidationReport {
             let own = self.methods.entry(method).or_default();
             own.compared += tally.compared;
             own.runs += tally.runs;
-            rewright_pipeline::sums::add_up(&mut own.open, tally.open);
+            rewright_pipeline::sums::add_up(&mut own.runs_not_compared, tally.runs_not_compared);
             rewright_pipeline::sums::add_up(&mut own.not_compared, tally.not_compared);
         }
         self.modules.extend(other.modules);

@@ -10,13 +10,14 @@ use rewright_dsl::program::Program;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, ValidateError};
 use rewright_llvm::declared_calls::of_packs;
-use rewright_llvm::module;
+use rewright_llvm::module::{self, Definition};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_mlir::NestReport;
 use rewright_pipeline::optimiser::Options;
 use rewright_wrap::rewrite_file::apply;
 use rewright_wrap::rules::Ready;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// How versions are compared, in every language.
 pub(crate) struct Comparer {
@@ -106,7 +107,7 @@ impl Comparer {
 
     fn llvm(&self, before: &Text, after: &Text, config: &Config) -> Result<ValidationReport> {
         let first = llvm(before)?;
-        let second = String::from_utf8(after.bytes.clone()).map_err(|error| not_text(after, &error))?;
+        let second = llvm(after)?.text;
         let optimiser: Option<&LlvmOptimiser> = self.rules.as_ref().map(|rules| &rules.optimiser);
         rewright_equiv::validate(optimiser, &first, &second, config).map_err(|error| match error {
             ValidateError::Read(error) => mistakes(&after.name, error.into()),
@@ -136,7 +137,14 @@ impl Comparer {
     }
 }
 
-/// A file of LLVM IR.
+/// A file of LLVM IR, in which each function is defined once.
 pub(crate) fn llvm(text: &Text) -> Result<module::File> {
-    module::read_bytes(text.bytes.clone()).map_err(|error| mistakes(&text.name, error.into()))
+    let file = module::read_bytes(text.bytes.clone()).map_err(|error| mistakes(&text.name, error.into()))?;
+    let mut lines = BTreeMap::new();
+    for Definition { name, line, .. } in &file.functions {
+        if let Some(first) = lines.insert(name, line) {
+            bail!("{}: {line}:1: {name} is defined a second time; first in line {first}", text.name);
+        }
+    }
+    Ok(file)
 }

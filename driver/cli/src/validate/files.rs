@@ -1,8 +1,8 @@
 //! Which files are compared with which: two that are named, or those of two folders, by their names.
 
-use crate::language::Language;
-use crate::sources::is_dash;
-use anyhow::{Context, Result, bail};
+use crate::language::{LANGUAGES, Language};
+use crate::sources::{self, is_dash};
+use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -27,9 +27,6 @@ pub(super) struct Files {
     pub(super) others: usize,
 }
 
-/// The languages, as names of files tell them.
-const LANGUAGES: [Language; 4] = [Language::Llvm, Language::Mlir, Language::Clif, Language::Own];
-
 /// The files of one version, which is a file or a folder. `language` is for files whose names do not say it.
 ///
 /// # Errors
@@ -39,7 +36,10 @@ pub(super) fn single(path: &Path, language: Option<Language>) -> Result<Files> {
         if is_dash(path) && language.is_none() {
             bail!("say with --language what language standard input is in");
         }
-        let language = language.unwrap_or_else(|| Language::of(path));
+        let language = match language.map_or_else(|| told(path), |language| Ok(Some(language)))? {
+            Some(language) => language,
+            None => return Err(untold(path)),
+        };
         let pair = Pair { name: path.display().to_string(), language, before: path.to_path_buf(), after: None };
         return Ok(Files { pairs: vec![pair], ..Files::default() });
     }
@@ -106,9 +106,8 @@ fn common(before: &Path, after: &Path, language: Option<Language>) -> Result<Lan
     if let Some(language) = language {
         return Ok(language);
     }
-    let said = |path: &Path| LANGUAGES.into_iter().find(|l| path.extension().is_some_and(|e| e == l.extension()));
-    let of = |path: &Path, other: &Path| said(path).or_else(|| said(other)).unwrap_or_else(|| Language::of(path));
-    let [was, is] = [of(before, after), of(after, before)];
+    let [was, is] = [told(before)?, told(after)?];
+    let (Some(was), Some(is)) = (was.or(is), is.or(was)) else { return Err(untold(before)) };
     if was != is {
         bail!(
             "{} is {} and {} is {}: two versions are in one language",
@@ -119,6 +118,29 @@ fn common(before: &Path, after: &Path, language: Option<Language>) -> Result<Lan
         );
     }
     Ok(was)
+}
+
+/// The language of a file, as its name tells it, or else what is in it.
+///
+/// # Errors
+/// Where it cannot be read.
+fn told(path: &Path) -> Result<Option<Language>> {
+    // What comes through a pipe is read once only.
+    if is_dash(path) || (path.exists() && !path.is_file()) {
+        return Ok(Language::said(path));
+    }
+    match Language::said(path) {
+        Some(language) => Ok(Some(language)),
+        None => sources::bytes(path).map(|text| Language::of_text(&text)),
+    }
+}
+
+/// Says how to say what is not known.
+fn untold(path: &Path) -> anyhow::Error {
+    anyhow!(
+        "neither the name of {} nor what is in it tells its language: say it with --language (llvm, mlir, clif or ir)",
+        path.display()
+    )
 }
 
 /// Files of a folder that are in a language, by the path inside of it. Links are followed.

@@ -12,6 +12,7 @@ use rewright_clif::import::Imported;
 use rewright_clif::interpret::{Functions, Subject};
 use rewright_clif::optimise::{ClifOptimiser, OutOfScope, trap_code};
 use rewright_clif::read::{File, read_bytes};
+use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::Program;
 use rewright_equiv::functions::{FunctionVersion, Prover, compare as compare_functions};
 use rewright_equiv::verdict::ValidationReport;
@@ -20,6 +21,7 @@ use rewright_native::module::ModuleOptimiser;
 use rewright_pipeline::front::{FrontEnd, ReadError};
 use rewright_pipeline::optimiser::Options;
 use rewright_typeprop::Scalar;
+use std::collections::BTreeMap;
 
 /// Compares two versions of a file.
 ///
@@ -76,7 +78,30 @@ pub(super) fn optimised(language: Language, program: Program, text: &Text, optio
     }
 }
 
-/// Pairs functions by their names, and asks of each pair by its positions.
+/// A function by its name, and by what reports call it: of several of one name, `%f#2` is the second one.
+struct Named<'n> {
+    name: &'n str,
+    shown: String,
+}
+
+/// How many functions there are of each name.
+fn counted(names: &[String]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    names.iter().for_each(|name| *counts.entry(name.as_str()).or_default() += 1);
+    counts
+}
+
+fn numbered(names: &[String]) -> Vec<Named<'_>> {
+    let counts = counted(names);
+    let shown = |(at, name): (usize, &String)| match counts[name.as_str()] {
+        1 => name.clone(),
+        _ => format!("{name}#{}", names[..=at].iter().filter(|other| *other == name).count()),
+    };
+    names.iter().enumerate().map(|(at, name)| Named { name, shown: shown((at, name)) }).collect()
+}
+
+/// Pairs functions by their names, those of one name in the order in which they come, and asks of each pair by its
+/// positions.
 fn by_name<T>(
     names: [Vec<String>; 2],
     config: &Config,
@@ -85,27 +110,35 @@ fn by_name<T>(
 ) -> Result<Vec<(usize, String, T)>> {
     let bare = |name: &str| name.trim_start_matches(['%', '@']).to_string();
     let asked = config.function.as_deref().map(bare);
-    let wanted = |position: usize, name: &String| {
-        config.has(position) && asked.as_ref().is_none_or(|asked| *asked == bare(name))
+    let wanted = |position: usize, one: &Named<'_>| {
+        let is_asked = |asked: &String| *asked == bare(&one.shown) || *asked == bare(one.name);
+        config.has(position) && asked.as_ref().is_none_or(is_asked)
     };
-    let [before, after] = &names;
+    let counts = names.each_ref().map(|names| counted(names));
+    let only = |side: Side, name: &str| {
+        let [first, second] = counts.each_ref().map(|counts| counts.get(name).copied().unwrap_or_default());
+        let evidence = Evidence::only(side);
+        if first == 0 || second == 0 {
+            return evidence;
+        }
+        let reason =
+            format!("the first file defines {} of this name, and the second one {second}", count(first, "function"));
+        Evidence { reasons: vec![reason], ..evidence }
+    };
+    let has_partner = |name: &str| counts[0].get(name) == counts[1].get(name);
+    let [before, after] = names.each_ref().map(|names| numbered(names));
     let mut functions = vec![];
-    for (i, name) in before.iter().enumerate().filter(|(i, name)| wanted(*i, name)) {
-        let twice = |(_, all): &(Side, &Vec<String>)| all.iter().filter(|other| *other == name).count() > 1;
-        let found = match [(Side::First, before), (Side::Second, after)].iter().find(|side| twice(side)) {
-            Some((which, _)) => {
-                nothing(Evidence::nothing(format!("the {which} file defines several functions of this name")))
-            }
-            None => match after.iter().position(|other| other == name) {
-                Some(j) => ask(i, j),
-                None => nothing(Evidence::only(Side::First)),
-            },
+    for (i, one) in before.iter().enumerate().filter(|(i, one)| wanted(*i, one)) {
+        let partner = after.iter().position(|other| other.shown == one.shown);
+        let found = match partner.filter(|_| has_partner(one.name)) {
+            Some(j) => ask(i, j),
+            None => nothing(only(Side::First, one.name)),
         };
-        functions.push((i, name.clone(), found));
+        functions.push((i, one.shown.clone(), found));
     }
-    let new = (before.len()..).zip(after.iter().filter(|name| !before.contains(name)));
-    for (position, name) in new.filter(|(position, name)| wanted(*position, name)) {
-        functions.push((position, name.clone(), nothing(Evidence::only(Side::Second))));
+    let new = (before.len()..).zip(after.iter().filter(|one| !has_partner(one.name)));
+    for (position, one) in new.filter(|(position, one)| wanted(*position, one)) {
+        functions.push((position, one.shown.clone(), nothing(only(Side::Second, one.name))));
     }
     if let (Some(name), true) = (&config.function, functions.is_empty()) {
         return Err(ValidateError::Function(name.clone()).into());
@@ -148,8 +181,11 @@ impl<'a> ClifVersion<'a> {
     fn new(rules: &'a ClifOptimiser, file: &'a File) -> Self {
         let imported: Vec<_> = (0..file.functions.len()).map(|index| rules.import(file, index)).collect();
         let mut callees = Functions::new(&rules.optimiser.program().universe);
-        for (one, function) in imported.iter().zip(&file.functions) {
-            if let Ok(one) = one {
+        // Which one of several functions of one name is called, nobody says.
+        let names: Vec<String> = file.functions.iter().map(|function| function.name()).collect();
+        let counts = counted(&names);
+        for ((one, function), name) in imported.iter().zip(&file.functions).zip(&names) {
+            if let (Ok(one), 1) = (one, counts[name.as_str()]) {
                 callees.add(one.clone(), &function.func);
             }
         }

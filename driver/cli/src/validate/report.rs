@@ -3,12 +3,13 @@
 use crate::out;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use rewright_cfg_skeleton::verdict::{Kind, Side, Verdict, assumptions};
+use rewright_cfg_skeleton::verdict::{Kind, Side, Verdict, are_refined, assumptions};
 use rewright_dsl::diagnostic::count;
 use rewright_equiv::Method;
 use rewright_equiv::verdict::{Tally, ValidationReport};
 use serde::Serialize;
 use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Two versions of one file that were compared.
@@ -28,6 +29,32 @@ impl Compared {
     fn refuted(&self) -> impl Iterator<Item = &str> {
         self.report.functions.iter().filter(|f| f.verdict == Kind::Refuted).map(|f| f.function.as_str())
     }
+
+    /// The verdicts by name.
+    fn by_name(&self) -> BTreeMap<&str, &Verdict> {
+        self.report.functions.iter().map(|verdict| (verdict.function.as_str(), verdict)).collect()
+    }
+}
+
+/// Functions that a proof rests on, also through other proofs, and that are not proved themselves.
+fn rests_on<'v>(verdict: &'v Verdict, by_name: &BTreeMap<&str, &'v Verdict>) -> BTreeSet<&'v str> {
+    if verdict.verdict != Kind::Proved {
+        return BTreeSet::new();
+    }
+    let mut todo: Vec<&str> = verdict.rests_on.iter().map(String::as_str).collect();
+    let (mut seen, mut open) = (BTreeSet::from([verdict.function.as_str()]), BTreeSet::new());
+    while let Some(name) = todo.pop() {
+        if !seen.insert(name) {
+            continue;
+        }
+        match by_name.get(name) {
+            Some(proved) if proved.is_proved() => todo.extend(proved.rests_on.iter().map(String::as_str)),
+            _ => {
+                open.insert(name);
+            }
+        }
+    }
+    open
 }
 
 /// What was found.
@@ -40,6 +67,8 @@ pub(super) struct Report {
     pub(super) failed: Vec<(String, String)>,
     /// Was each file compared after several passes?
     pub(super) by_pass: bool,
+    /// Does another report tell of the functions and files that this one does not?
+    pub(super) is_part: bool,
 }
 
 /// A verdict, and what it is about.
@@ -127,13 +156,19 @@ impl Report {
         Ok(!self.broken().is_empty())
     }
 
-    /// Is everything proved, without a precondition, and does nothing else differ that other modules see?
+    /// Is everything proved, without a precondition and with all that it rests on, and does nothing else differ that other
+    /// modules see?
     pub(super) fn is_proved(&self) -> bool {
+        let is_open = |one: &Compared| {
+            let known = one.by_name();
+            let is_told = |name: &&str| known.contains_key(name) || !self.is_part;
+            one.report.functions.iter().any(|verdict| rests_on(verdict, &known).iter().any(is_told))
+        };
         let is_seen = |one: &Compared| one.report.modules.iter().any(|difference| !difference.local);
         self.failed.is_empty()
             && self.only.is_empty()
             && self.verdicts().all(|(_, verdict)| verdict.is_proved())
-            && !self.compared.iter().any(is_seen)
+            && !self.compared.iter().any(|one| is_seen(one) || is_open(one))
     }
 
     /// For programs.
@@ -189,8 +224,10 @@ impl Report {
             if several {
                 heading(&mut text, one);
             }
+            let known = one.by_name();
             for verdict in &one.report.functions {
-                let _ = writeln!(text, "{verdict}");
+                let open: Vec<&str> = rests_on(verdict, &known).into_iter().collect();
+                let _ = writeln!(text, "{}", verdict.line(&open));
                 if let Some(found) = verdict.counterexample.as_ref().filter(|_| one.replayable) {
                     let (name, input) = (&verdict.function, &found.input);
                     let name = shlex::try_quote(name).unwrap_or(name.into());
@@ -204,8 +241,25 @@ impl Report {
         for (side, file) in &self.only {
             let _ = writeln!(text, "{file}: only the {side} folder has it");
         }
+        for (file, reason) in &self.failed {
+            let _ = writeln!(text, "{file}: not compared: {reason}");
+        }
         self.summary(&mut text);
         text
+    }
+
+    /// How many proofs rest on functions that are not proved, and on which ones.
+    fn conditions(&self) -> Option<String> {
+        let (mut proofs, mut all) = (0, BTreeSet::new());
+        for one in &self.compared {
+            let known = one.by_name();
+            let open: Vec<_> = one.report.functions.iter().map(|verdict| rests_on(verdict, &known)).collect();
+            proofs += open.iter().filter(|open| !open.is_empty()).count();
+            all.extend(open.into_iter().flatten());
+        }
+        let all: Vec<&str> = all.into_iter().collect();
+        let verb = if proofs == 1 { "holds" } else { "hold" };
+        are_refined(&all).map(|refined| format!("{} {verb} if {refined}\n", count(proofs, "proof")))
     }
 
     fn summary(&self, text: &mut String) {
@@ -213,10 +267,14 @@ impl Report {
         let ValidationReport { counts, unchanged, methods, functions, .. } = &total;
         let of = if self.by_pass { "comparison" } else { "file" };
         let unchanged = count(*unchanged as usize, "function");
+        let left_out = match self.failed.len() {
+            0 => String::new(),
+            failed => format!(" ({} not compared)", count(failed, "more file")),
+        };
         let others = if counts.pairs == 1 { "other" } else { "others" };
         let _ = writeln!(
             text,
-            "{}, {unchanged} unchanged, {} {others}: {counts}",
+            "{}{left_out}, {unchanged} unchanged, {} {others}: {counts}",
             count(self.compared.len(), of),
             counts.pairs
         );
@@ -224,6 +282,7 @@ impl Report {
             seen(text, *method, tally);
         }
         text.extend(assumptions(functions).map(|assumptions| assumptions + "\n"));
+        text.extend(self.conditions());
         for one in self.broken().into_iter().filter(|_| self.by_pass) {
             let names: Vec<&str> = one.refuted().collect();
             let pass = one.pass.as_deref().unwrap_or_default();
@@ -240,7 +299,7 @@ fn heading(text: &mut String, one: &Compared) {
 }
 
 /// What one method has seen.
-fn seen(text: &mut String, method: Method, Tally { compared, runs, open, .. }: &Tally) {
+fn seen(text: &mut String, method: Method, Tally { compared, runs, runs_not_compared, .. }: &Tally) {
     let (each, done) = match method {
         Method::Replayed | Method::Interpreted | Method::Compiled => ("input", "compared"),
         Method::Refined => ("question", "decided"),
@@ -250,7 +309,7 @@ fn seen(text: &mut String, method: Method, Tally { compared, runs, open, .. }: &
     let by = count(*runs as usize, each);
     let name = method.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();
     let _ = writeln!(text, "{name}: {functions} compared, by {by}");
-    for (reason, n) in open {
+    for (reason, n) in runs_not_compared {
         let each = count(*n as usize, each);
         let _ = writeln!(text, "{each:>12} not {done}: {reason}");
     }

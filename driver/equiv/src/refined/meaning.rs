@@ -115,6 +115,7 @@ impl Operation<'_> {
             ("fdiv", _) => self.model(Model::Fdiv),
             ("fpext", _) => self.model(Model::Fpromote),
             ("fptrunc", _) => self.model(Model::Fdemote),
+            ("fptosi" | "fptoui", _) => self.without_fraction(opcode == "fptosi", from).map_or_else(unknown, Ok),
             ("sitofp", _) => self.model(Model::FcvtFromSint),
             ("uitofp", [x]) => {
                 let poison = if self.says("nneg") { self.is_negative(x.bits) } else { Expr::FALSE };
@@ -431,6 +432,7 @@ impl Operation<'_> {
                 }
                 _ => unknown(),
             },
+            "fmuladd" => self.fused_or_not().map_or_else(unknown, Ok),
             "fptosi.sat" => self.model(Model::FcvtToSintSat),
             "fptoui.sat" => self.model(Model::FcvtToUintSat),
             _ => self.of_library(stem).map_or_else(unknown, Ok),

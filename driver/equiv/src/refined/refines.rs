@@ -3,6 +3,7 @@
 use super::fits;
 use super::meaning::{Value, format, is_float};
 use super::symexec::{Access, AccessKind, Behaviour, Kind, Memory, Object, apart, within};
+use super::type_tags::follows;
 use crate::not_modelled::NotModelled;
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Expr, Script, Sort};
@@ -237,7 +238,7 @@ fn allows(other: &Access, access: &Access) -> bool {
         // What may be accessed in this way by one pointer may not be by another one to the same place.
         false => other.kind == access.kind && other.origin == access.origin,
     };
-    in_kind && access.promises.iter().all(|promise| other.promises.contains(promise))
+    in_kind && access.promises.iter().all(|promise| other.promises.iter().any(|known| follows(promise, known)))
 }
 
 /// When bytes of an access lie within another one.

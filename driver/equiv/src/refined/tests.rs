@@ -7,6 +7,7 @@ mod conventions;
 mod decided;
 mod hoisted;
 mod inlined;
+mod known;
 mod lanes;
 mod lockstep;
 mod mentioned;

@@ -19,11 +19,19 @@ const BLOCK: u64 = 64;
 
 const FLOATS: [f64; 10] = [0.0, -0.0, 1.0, -1.5, 0.1, 1e30, 5e-324, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
 
-/// Inputs for two versions of a function, the same for the same texts and seed.
-pub fn candidates(before: (&File, &Definition), after: (&File, &Definition), seed: u64) -> Vec<Input> {
+/// Of how many functions that are called the numbers are edges, too.
+const CALLEES: usize = 16;
+
+/// Inputs for two versions of a function and functions that they call, the same for the same texts and seed.
+pub fn candidates(
+    before: (&File, &Definition),
+    after: (&File, &Definition),
+    callees: &[(&File, &Definition)],
+    seed: u64,
+) -> Vec<Input> {
     let Ok(layout) = Layout::new(&before.0.data_layout, &before.0.named) else { return vec![] };
     let mut edges = vec![0, 1, 2, 7];
-    for (file, definition) in [before, after] {
+    for (file, definition) in [before, after].iter().chain(callees.iter().take(CALLEES)) {
         edges.extend(numbers(&file.text[definition.body.clone()]).map(|n| n as i64 as i128 as u128));
     }
     edges.sort_unstable();

@@ -301,8 +301,8 @@ fn candidates_find_mistakes() {
     ] {
         let [old, new] = [before, after].map(|body| file(signature.0, signature.1, body));
         let (f, g) = ((&old, &old.functions[1]), (&new, &new.functions[1]));
-        let inputs = candidates(f, g, 1);
-        assert_eq!(inputs, candidates(f, g, 1), "candidates are the same each time");
+        let inputs = candidates(f, g, &[], 1);
+        assert_eq!(inputs, candidates(f, g, &[], 1), "candidates are the same each time");
         let replayer = Replayer::new(f, g).unwrap();
         assert!(inputs.iter().any(|input| differs(&replayer.replay(input))), "{before}\n{after}");
         let replayer = Replayer::new(f, f).unwrap();
@@ -339,7 +339,7 @@ fn no_function_differs_from_itself() {
         let body = random(&mut rng);
         let file = file("i4", "i4 %x, i4 %y, i1 %c", &body);
         let f = (&file, &file.functions[1]);
-        let found = Replayer::new(f, f).unwrap().search(candidates(f, f, 1));
+        let found = Replayer::new(f, f).unwrap().search(candidates(f, f, &[], 1));
         assert_eq!(found.differs, None, "{body}");
         agrees += u32::from(found.agrees > 0);
     }
@@ -350,7 +350,7 @@ fn no_function_differs_from_itself() {
 fn a_search_ends_where_runs_do_not() {
     let file = file("i4", "i4 %x, i4 %y, i1 %c", "br label %l\nl:\nbr label %l");
     let f = (&file, &file.functions[1]);
-    let found = Replayer::new(f, f).unwrap().search(candidates(f, f, 1));
+    let found = Replayer::new(f, f).unwrap().search(candidates(f, f, &[], 1));
     let said: Vec<&str> = found.unsupported.keys().map(String::as_str).collect();
     assert!(said.iter().any(|reason| reason.starts_with("further inputs: ")), "{said:?}");
     assert_eq!((found.differs, found.agrees), (None, 0));
@@ -364,7 +364,7 @@ fn what_is_not_modelled_is_not_undefined() {
         let [before, after] = [1, 2]
             .map(|n| read(format!("{global}\ndefine i32 @f() {{\n%v = load i32, ptr @g, align 4\nret i32 {n}\n}}\n")));
         let [before, after] = [(&before, &before.functions[0]), (&after, &after.functions[0])];
-        let found = Replayer::new(before, after).unwrap().search(candidates(before, after, 1));
+        let found = Replayer::new(before, after).unwrap().search(candidates(before, after, &[], 1));
         assert_eq!((found.differs, found.agrees), (None, 0), "{global}");
     }
 }

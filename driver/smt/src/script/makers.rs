@@ -27,6 +27,8 @@ pub(super) struct Makers {
     together: Vec<Vec<bool>>,
     /// By float and version, who has made it with which choice.
     made: FxHashMap<(Expr, usize), Vec<(Maker, usize)>>,
+    /// By version, term and choice: the number of a way.
+    ways: [FxHashMap<(Expr, usize), usize>; 2],
 }
 
 impl Makers {
@@ -53,6 +55,18 @@ impl Makers {
         let of_second = self.made.get(&(float, 1)).into_iter().flatten().map(|(_, choice)| *choice).max();
         if version == 0 { of_second.map_or(choice, |last| choice.min(last)) } else { choice }
     }
+
+    /// The way in which the maker at hand computes what this term stands for.
+    fn way(&mut self, term: Expr) -> usize {
+        let Some(version) = self.version else { return 0 };
+        let key = (term, self.choice(term));
+        let last = self.ways[1].len().saturating_sub(1);
+        let next = match version {
+            0 => self.ways[1].get(&key).copied().unwrap_or(self.ways[0].len().min(last)),
+            _ => self.ways[1].len(),
+        };
+        *self.ways[version].entry(key).or_insert(next)
+    }
 }
 
 impl Script {
@@ -64,11 +78,19 @@ impl Script {
         self.makers.maker = None;
         self.makers.together = together;
         self.makers.made.retain(|(_, other), _| *other != version);
+        self.makers.ways[version].clear();
     }
 
     /// Says which instruction gives the floats that follow.
     pub fn made_by(&mut self, maker: Option<Maker>) {
         self.makers.maker = maker;
+    }
+
+    /// The number of the way in which the instruction at hand computes what a term stands for, where each instruction
+    /// chooses one: those of the second version are all different, wherever one run may execute both instructions. The
+    /// first version computes a term as the second one does, and others in any way.
+    pub fn way_of(&mut self, term: Expr) -> usize {
+        self.makers.way(term)
     }
 
     /// Bits that read as a float that an instruction gives; those of a NaN are its own choice.

@@ -140,6 +140,79 @@ fn a_refutation_is_replayed() {
     assert!(wrong.stdout.contains("`one` is no argument"), "{wrong:?}");
 }
 
+/// CLIF may define several functions of one name, as files of tests do.
+#[test]
+fn functions_of_one_name_are_paired_in_their_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let function = |n: &str| {
+        format!(
+            "function %f(i32) -> i32 {{\nblock0(v0: i32):\n    v1 = iconst.i32 {n}\n    v2 = imul v0, v1\n    return v2\n}}\n"
+        )
+    };
+    let doubled = "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v2 = iadd v0, v0\n    return v2\n}\n";
+    let before = [function("1"), function("2"), function("3")].concat();
+    let both = |after: &str| verdicts(dir.path(), "clif", &before, after);
+    assert_eq!(both(&before), ["%f#1: proved", "%f#2: proved", "%f#3: proved"]);
+    let second = [function("1"), doubled.to_string(), function("4")].concat();
+    assert_eq!(both(&second), ["%f#1: proved", "%f#2: proved", "%f#3: refuted"]);
+    for (name, code) in [("%f#2", 0), ("f#3", 1), ("%f", 1)] {
+        let ran = rewright(dir.path(), &format!("validate a.clif b.clif --fn {name}"));
+        assert_eq!(ran.code, Some(code), "{name}: {ran:?}");
+    }
+    // Which one is gone, nobody knows: none is compared.
+    let fewer = [function("2"), function("3")].concat();
+    assert_eq!(both(&fewer), ["%f#1: unknown", "%f#2: unknown", "%f#3: unknown", "%f#1: unknown", "%f#2: unknown"]);
+    let ran = rewright(dir.path(), "validate a.clif b.clif");
+    let said = "the first file defines 3 functions of this name, and the second one 2";
+    assert!(ran.stdout.contains(said) && ran.stdout.contains("5 unknown (5 of them in one version only)"), "{ran:?}");
+    // A call of that name is of any of them.
+    let caller = "function %g(i32) -> i32 {\n    fn0 = %f(i32) -> i32\nblock0(v0: i32):\n    v1 = call fn0(v0)\n    v2 = iadd v1, v0\n    \
+                  return v2\n}\n";
+    let other = caller.replace("iadd v1, v0", "iadd v0, v1");
+    let [was, is] = [format!("{before}{caller}"), format!("{second}{other}")];
+    assert_eq!(verdicts(dir.path(), "clif", &was, &is)[3], "%g: proved");
+}
+
+/// LLVM IR cannot.
+#[test]
+fn a_function_of_llvm_is_defined_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let f = "define i32 @f(i32 %x) {\n  ret i32 %x\n}\n";
+    fs::write(dir.path().join("a.ll"), f).unwrap();
+    fs::write(dir.path().join("b.ll"), format!("{f}\n{f}")).unwrap();
+    for files in ["a.ll b.ll", "b.ll a.ll"] {
+        let ran = rewright(dir.path(), &format!("validate {files}"));
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains("b.ll: 5:1: @f is defined a second time; first in line 1"), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_is_in_a_file_tells_its_language_where_its_name_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("llvm", "define i32 @f(i32 %x) {\n  ret i32 %x\n}\n"),
+        ("clif.txt", "function %f(i32) -> i32 {\nblock0(v0: i32):\n    return v0\n}\n"),
+        ("mlir.out", "func.func @f(%x: f32) -> f32 {\n  return %x : f32\n}\n"),
+        ("own", "func %f(%x: i64) -> i64 {\n  return %x\n}\n"),
+        ("text", "some words\n"),
+    ] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    for name in ["llvm", "clif.txt", "mlir.out", "own"] {
+        let ran = rewright(dir.path(), &format!("validate {name} {name} --require proved"));
+        assert_eq!(ran.code, Some(0), "{name}: {ran:?}");
+    }
+    let ran = rewright(dir.path(), "validate text text");
+    assert!(ran.code == Some(2) && ran.stderr.contains("say it with --language"), "{ran:?}");
+    let ran = rewright(dir.path(), "validate text text --language clif");
+    assert!(ran.code == Some(2) && ran.stderr.contains("text: 1:1: expected 'function'"), "{ran:?}");
+    let ran = rewright(dir.path(), "validate llvm own");
+    assert!(ran.code == Some(2) && ran.stderr.contains("two versions are in one language"), "{ran:?}");
+    let ran = rewright(dir.path(), "validate missing missing");
+    assert!(ran.code == Some(2) && ran.stderr.contains("missing"), "{ran:?}");
+}
+
 #[test]
 fn mistakes_and_signatures_are_said() {
     let dir = tempfile::tempdir().unwrap();

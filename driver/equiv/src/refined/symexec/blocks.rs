@@ -44,7 +44,7 @@ impl SymbolicExecutor<'_> {
                 let from = self.settled(block.from, at)?;
                 let source = self.accessed(from, (bytes, align(1)), at, AccessKind::Read, vec![])?;
                 let place = self.accessed(to, (bytes, align(0)), at, AccessKind::Write, vec![])?;
-                if block.operation == BlockOperation::Copy && !self.choosing.is_first() {
+                if block.operation == BlockOperation::Copy {
                     self.overlaps(from, to, bytes, at);
                 }
                 let read = (0..bytes).map(|n| self.byte(&source.plus(n))).collect();

@@ -1,8 +1,10 @@
 //! When `getelementptr` with flags gives poison: each index is a step, and no step may leave what its flag names.
 //!
-//! Where objects begin and how large they are nobody knows: a solver may choose, below half of the address space. Constant
+//! Where objects begin and how large they are nobody knows but of those of the function and its module: a solver may choose,
+//! below half of the address space. Constant
 //! steps in one direction are one step: what lies between two places in an object is in it.
 
+use super::object::within;
 use super::{SymbolicExecutor, Terms, Value};
 use rewright_smt::{Address, Expr, Sort};
 
@@ -63,6 +65,10 @@ impl SymbolicExecutor<'_> {
 
     /// When an address is not within an object, nor its end.
     fn outside(&mut self, origin: Expr, address: Expr) -> Expr {
+        if let Some(object) = self.objects.iter().find(|object| object.exact && object.origin == origin).cloned() {
+            let inside = within(self.s, &object, address, 0);
+            return self.s.not(inside);
+        }
         if let Some(outside) = self.s.hidden("is outside of", &[origin, address], Sort::Bool) {
             return outside;
         }

@@ -84,18 +84,27 @@ impl<'a> SymbolicExecutor<'a> {
             return Ok(());
         };
         for (lane, place) in lanes.iter().zip(&places.lanes) {
-            if lane.origin.is_some() || lane.poison != Expr::FALSE || text.contains("undef") {
+            if lane.poison != Expr::FALSE || text.contains("undef") {
                 continue;
             }
             let bits = 8 * self.layout.store_size(&place.ty)? as u32;
             let value = self.s.resize(lane.bits, bits);
-            for n in 0..bits / 8 {
-                let at = Address::sum(self.s, &[address]).plus(place.offset + u64::from(n));
-                let byte = self.s.extract(value, 8 * n + 7, 8 * n);
-                let (memory, none) = (self.given.memory, self.s.bits(8, 0));
-                for (chain, holds) in [(memory, byte), (self.given.poison_memory, none), (self.given.mask, none)] {
+            let none = self.s.bits(bits, 0);
+            let chains = [
+                (self.given.memory, value),
+                (self.given.poison_memory, none),
+                (self.given.mask, none),
+                (self.given.origins, lane.origin.unwrap_or(none)),
+            ];
+            for (chain, holds) in chains {
+                if chain == self.given.origins && lane.origin.is_none() {
+                    continue;
+                }
+                for n in 0..bits / 8 {
+                    let at = Address::sum(self.s, &[address]).plus(place.offset + u64::from(n));
+                    let byte = self.s.extract(holds, 8 * n + 7, 8 * n);
                     let read = smt::read(self.s, chain, &at);
-                    let same = self.s.equal(read, holds);
+                    let same = self.s.equal(read, byte);
                     self.facts.push(same);
                 }
             }

@@ -5,7 +5,8 @@ use super::of_definitions;
 const GLOBALS: &str = "@k = constant i32 7\n@v = global i32 1\n@w = global i32 2\n@weak = weak constant i32 7\n\
     @other = external global i32\n@a = constant i32 9\ndeclare void @take(ptr)\ndeclare void @llvm.assume(i1)\n\
     declare void @llvm.lifetime.start.p0(i64, ptr)\ndeclare void @llvm.lifetime.end.p0(i64, ptr)\n\
-    declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\ndeclare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n";
+    declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\ndeclare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n\
+    declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)\n";
 
 /// Bodies, and whether the second one refines the first one.
 const OBJECTS: &[(&str, &str, bool)] = &[
@@ -123,6 +124,27 @@ const OBJECTS: &[(&str, &str, bool)] = &[
         "call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr @k, i64 4, i1 false)\n%r = load i32, ptr %p, align 1\nret i32 %r",
         "call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr @k, i64 4, i1 false)\nret i32 7",
         true,
+    ),
+    // Blocks that overlap are not copied.
+    (
+        "call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 16, i1 false)\nret i32 0",
+        "call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull %p, ptr %q, i64 16, i1 false)\nret i32 0",
+        true,
+    ),
+    (
+        "call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 16, i1 false)\nret i32 0",
+        "call void @llvm.memmove.p0.p0.i64(ptr %p, ptr %q, i64 16, i1 false)\nret i32 0",
+        true,
+    ),
+    (
+        "call void @llvm.memmove.p0.p0.i64(ptr %p, ptr %q, i64 16, i1 false)\nret i32 0",
+        "call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 16, i1 false)\nret i32 0",
+        false,
+    ),
+    (
+        "call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 16, i1 false)\nret i32 0",
+        "call void @llvm.memcpy.p0.p0.i64(ptr %q, ptr %p, i64 16, i1 false)\nret i32 0",
+        false,
     ),
     // Calls by a pointer.
     ("%r = call i32 %p(i32 %x)\nret i32 %r", "%r = call i32 %p(i32 %x)\nret i32 %r", true),
