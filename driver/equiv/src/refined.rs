@@ -167,7 +167,10 @@ fn decide(files: &Files<'_>, solver: &mut Solver, budget: &mut Budget) -> io::Re
 /// The bodies of versions whose surroundings allow a proof.
 fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
     versions[0].module.layout.clone().map_err(NotModelled::from)?;
-    let read = |v: Version<'_>| body::read(v.file(), v.definition).map(without_idle_marks).map_err(NotModelled::from);
+    let read = |v: Version<'_>| {
+        let body = body::read(v.file(), v.definition).map_err(NotModelled::from);
+        body.map(|body| without_idle_marks(v.definition, body))
+    };
     let [old, new] = versions.map(read);
     let mut bodies = [old?, without_idle_scopes(versions[1], new?)];
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;

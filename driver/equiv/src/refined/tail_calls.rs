@@ -1,13 +1,19 @@
-//! Calls that are marked `tail`: the callee accesses no stack slot of its caller, or it is undefined.
+//! Calls that are marked `tail`: the callee accesses nothing that is on the stack of its caller, or it is undefined. That
+//! is the caller's stack slots, its arguments that are passed in memory (`byval`), and its variadic arguments.
 //!
-//! LLVM marks the calls before which nobody else can have come to know a slot. Of those the mark says nothing.
+//! LLVM marks the calls before which nobody else can have come to know these. Of those the mark says nothing.
 
+use super::super::annotations::parts;
 use super::flow::Flow;
 use super::symexec::captured_by;
 use rewright_llvm::body::{Body, Instruction, Shape};
+use rewright_llvm::module::Definition;
 use std::collections::BTreeSet;
 
 const MARK: &str = "tail ";
+
+/// Attributes of parameters that are passed on the stack.
+const IN_MEMORY: [&str; 3] = ["byval", "inalloca", "preallocated"];
 
 /// Calls that are looked at, times instructions.
 const MOST: usize = 1_000_000;
@@ -26,27 +32,33 @@ pub(super) fn unmark(i: &mut Instruction) {
     }
 }
 
-/// The body without marks that say nothing.
-pub(super) fn without_idle_marks(mut body: Body) -> Body {
-    for (block, at) in idle(&body) {
+/// The body of a function without marks that say nothing.
+pub(super) fn without_idle_marks(definition: &Definition, mut body: Body) -> Body {
+    for (block, at) in idle(definition, &body) {
         unmark(&mut body.blocks[block].instructions[at]);
     }
     body
 }
 
-/// Marked calls that no slot can have been made known to: by block and position.
-fn idle(body: &Body) -> Vec<(usize, usize)> {
+/// Marked calls that nothing on the stack can have been made known to: by block and position.
+fn idle(definition: &Definition, body: &Body) -> Vec<(usize, usize)> {
     let all = |block: usize| body.blocks[block].instructions.iter();
-    let slots: BTreeSet<&str> = (0..body.blocks.len())
-        .flat_map(all)
-        .filter(|i| matches!(i.shape, Shape::Alloca(_)))
-        .filter_map(|i| i.result.as_deref())
-        .collect();
+    let instructions = || (0..body.blocks.len()).flat_map(all);
+    let is_variadic = |i: &Instruction| matches!(&i.shape, Shape::Call { callee: Some(callee), .. } if callee.starts_with("@llvm.va_"));
+    if instructions().any(is_variadic) {
+        return vec![];
+    }
+    let slots = instructions().filter(|i| matches!(i.shape, Shape::Alloca(_))).filter_map(|i| i.result.as_deref());
+    let is_on_stack = |a: &String| IN_MEMORY.contains(&parts(a).0);
+    let passed = definition.parameters.iter().filter(|parameter| parameter.attributes.iter().any(is_on_stack));
+    let on_stack: BTreeSet<&str> = slots.chain(passed.map(|parameter| parameter.name.as_str())).collect();
     let marked: Vec<(usize, usize)> = (0..body.blocks.len())
         .flat_map(|block| all(block).enumerate().filter(|(_, i)| is_tail(i)).map(move |(at, _)| (block, at)))
         .collect();
-    let size: usize = body.blocks.iter().map(|block| block.instructions.len()).sum();
-    if slots.is_empty() || marked.len() * size > MOST {
+    if on_stack.is_empty() {
+        return marked;
+    }
+    if marked.len() * instructions().count() > MOST {
         return vec![];
     }
     let flow = Flow::new(body);
@@ -54,7 +66,7 @@ fn idle(body: &Body) -> Vec<(usize, usize)> {
         let before = blocks_before(&flow, *block);
         let own = if before.contains(block) { usize::MAX } else { at + 1 };
         let executed = before.iter().filter(|other| *other != block).flat_map(|other| all(*other));
-        captured_by(executed.chain(all(*block).take(own))).is_disjoint(&slots)
+        captured_by(executed.chain(all(*block).take(own))).is_disjoint(&on_stack)
     };
     marked.into_iter().filter(is_idle).collect()
 }

@@ -1,5 +1,8 @@
 //! Induction over pairs of cuts: what holds at each is guessed, and what does not hold left out, until each step leads from
 //! what holds to what holds.
+//!
+//! In a lockstep, where a step fails, it is made harder, then longer: with more effort for this step alone, without the cuts
+//! at which it begins, and with more candidates for the counters of the loop around it.
 
 use super::super::super::budget::Budget;
 use super::super::super::not_modelled::NotModelled;

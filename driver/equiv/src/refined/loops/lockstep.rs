@@ -5,7 +5,8 @@
 //! and opcode. Paired blocks are cut behind paired instructions wherever all values that are needed are paired. That a pair
 //! is one is a guess: it says where to cut and what may be equal there, and the induction proves it. Values at a cut are
 //! what they are, as far as they are not soon computed anew. What one version alone needs there is computed anew, or read
-//! again ([`super::readings`]).
+//! again ([`super::readings`]). Where only one version decides at the header of a loop whether there is another iteration,
+//! that header is passed ([`rotated`]).
 
 mod blocks;
 mod hoisted;

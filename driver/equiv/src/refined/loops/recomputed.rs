@@ -5,9 +5,11 @@ use super::super::symexec::is_arithmetic;
 use rewright_llvm::body::{Instruction, Shape};
 use rewright_llvm::types::Type;
 
-/// Does it give the same whenever it is given the same?
+/// Does it give the same whenever it is given the same? Not what chooses how often it rounds.
 pub(super) fn is_computed(i: &Instruction) -> bool {
+    let chooses = |callee: &Option<String>| callee.as_ref().is_some_and(|name| name.starts_with("@llvm.fmuladd."));
     match &i.shape {
+        Shape::Call { callee, .. } if chooses(callee) => false,
         Shape::Call { callee, bundles: false, .. } => is_arithmetic(callee.as_deref()),
         _ => is_of_operands(i),
     }

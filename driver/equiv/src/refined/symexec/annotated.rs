@@ -46,8 +46,6 @@ pub(in super::super) struct Keys {
     lifetimes: bool,
     /// Either version calls what a pointer says.
     indirect: bool,
-    /// The second version has stack slots, of which `tail` promises something.
-    slots: bool,
     /// All accesses of the second version are seen to be ones that it allows itself.
     allowed: bool,
 }
@@ -71,7 +69,7 @@ impl Keys {
         for ((version, body), said) in versions.iter().zip(bodies).zip(&mut said) {
             for i in body.blocks.iter().flat_map(|b| &b.instructions) {
                 if let Shape::Call { callee: Some(callee), .. } = &i.shape {
-                    let spelled = Said::new(*version, i).spelled(has_slots(body), |_, _| true);
+                    let spelled = Said::new(*version, i).spelled(|_, _| true);
                     said.entry(callee.clone()).or_default().push(spelled);
                 }
             }
@@ -93,7 +91,6 @@ impl Keys {
             new: second.into_iter().map(new).collect(),
             lifetimes,
             indirect,
-            slots: has_slots(&bodies[1]),
             allowed: Promises::new(versions[1], &bodies[1]).accesses_are_allowed(),
         }
     }
@@ -127,9 +124,9 @@ impl Keys {
                 return Err(format!("what `{unknown}` means at a call is not modelled").into());
             }
         }
-        let mut all = said.spelled(self.slots, |place, a| says(place, a) == Says::Meaning);
+        let mut all = said.spelled(|place, a| says(place, a) == Says::Meaning);
         let counts = |place, a: &str| callee.is_some() && is_of_value(place, a);
-        let others = said.spelled(self.slots, |place, a| says(place, a) != Says::Meaning && !counts(place, a));
+        let others = said.spelled(|place, a| says(place, a) != Says::Meaning && !counts(place, a));
         // Nobody has compared what is said of calls by a pointer, and of those that these may be.
         let new = callee.as_ref().filter(|_| !self.indirect).map(|callee| self.new.get(callee));
         let is_new = |a: &String| {
@@ -138,11 +135,6 @@ impl Keys {
         all.extend(others.into_iter().filter(is_new));
         Ok(all.iter().map(|a| format!(" {}", name_part(a))).collect())
     }
-}
-
-/// Without stack slots `tail` says nothing.
-fn has_slots(body: &Body) -> bool {
-    body.blocks.iter().flat_map(|b| &b.instructions).any(|i| matches!(i.shape, Shape::Alloca(_)))
 }
 
 fn spelled(place: AnnotationTarget, annotation: &str) -> String {
@@ -220,13 +212,13 @@ impl Said {
     }
 
     /// Those that are kept, each with where it stands in its name.
-    fn spelled(&self, slots: bool, kept: impl Fn(AnnotationTarget, &str) -> bool) -> Vec<String> {
+    fn spelled(&self, kept: impl Fn(AnnotationTarget, &str) -> bool) -> Vec<String> {
         let mut out: Vec<String> = vec![];
         for (n, (place, annotations)) in self.places().enumerate() {
             let here = annotations.iter().filter(|a| kept(place, a)).map(|a| spelled(place, a));
             out.extend(here.map(|a| if place == AnnotationTarget::Parameter { format!("{n}-{a}") } else { a }));
         }
-        out.extend((self.tail && slots && kept(AnnotationTarget::Function, "tail")).then(|| "tail".to_string()));
+        out.extend((self.tail && kept(AnnotationTarget::Function, "tail")).then(|| "tail".to_string()));
         out
     }
 }

@@ -3,7 +3,6 @@
 use super::super::lanes;
 use super::super::meaning::{Operation, is_float, width};
 use super::computed::Computed;
-use super::start::BEFORE;
 use super::{Local, SymbolicExecutor, Terms, Value};
 use crate::literals::{self, Literal};
 use rewright_llvm::body::{Instruction, Operand, Shape};
@@ -221,10 +220,6 @@ impl<'a> SymbolicExecutor<'a> {
         }
         let broadcast = args.iter().skip(1).any(|arg| arg.len() == 1) && args[0].len() > 1;
         if broadcast && !["ctlz.", "cttz.", "abs.", "is.fpclass."].iter().any(|stem| name.starts_with(stem)) {
-            return Err(unknown().into());
-        }
-        // How often it has rounded before, the first version cannot choose again.
-        if name.starts_with("fmuladd.") && self.choosing.is_first() && self.within == BEFORE {
             return Err(unknown().into());
         }
         let is_class = name.starts_with("is.fpclass.");

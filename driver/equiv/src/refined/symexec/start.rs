@@ -8,9 +8,6 @@ use rewright_llvm::body::{Body, Instruction, Operand, Shape};
 use rewright_smt::{Address, Expr};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is computed again, for where a version begins at a cut.
-pub(super) const BEFORE: &str = "before";
-
 /// No address is known.
 pub(in super::super) static NOWHERE: BTreeMap<usize, Address> = BTreeMap::new();
 
@@ -86,7 +83,7 @@ impl<'a> SymbolicExecutor<'a> {
         let Some((state, leaves)) = start.state else { return Ok(Begun::default()) };
         self.reached[0] = Expr::TRUE;
         let undefined = std::mem::take(&mut self.undefined);
-        let outer = std::mem::replace(&mut self.within, BEFORE.into());
+        let outer = std::mem::replace(&mut self.within, "before".into());
         for i in start.slots {
             if let Shape::Alloca(slot) = &i.shape {
                 self.slot(i, slot)?;

@@ -156,6 +156,14 @@ fn marks_of_tail_calls_are_about_the_slots_of_their_function() {
     assert!(proved(&function(unknown, plain), others, &function(unknown, marked)));
     let behind = |call: &str| function(unknown, &format!("{call}\ncall void @h(ptr %s)"));
     assert!(proved(&behind(plain), others, &behind(marked)));
+    // What is passed on the stack is there as well.
+    for head in ["ptr byval(i32) %s", "ptr %s, ..."] {
+        let known = if head.ends_with("...") { "call void @llvm.va_start.p0(ptr %s)" } else { known };
+        let given = |call: &str| format!("define void @f({head}) {{\n{known}\n{call}\nret void\n}}\n");
+        let others = "declare void @llvm.va_start.p0(ptr)\n";
+        assert!(proved(&given(plain), others, &given(plain)));
+        assert!(!proved(&given(plain), others, &given(marked)), "{head}");
+    }
     // The next iteration of a loop may come to know it.
     let again = |call: &str| {
         format!(
