@@ -8,12 +8,12 @@
 
 use super::annotations::table::AnnotationTarget;
 use super::annotations::{implied, parts};
-use super::headers::names;
 use super::modules::{Module, Version};
 use super::promises::Promises;
 use super::recursion::is_replaceable;
 use rewright_llvm::body::{self, Body};
 use rewright_llvm::effects::MemoryEffects;
+use rewright_llvm::lex::global_names;
 use rewright_llvm::module::{Definition, File};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +92,7 @@ impl<'f> Callee<'f> {
         let claimed_to_end = only(&was.attributes, &is.attributes, &|a| OF_ENDING.contains(&a));
         let none = Promised { parameters: vec![vec![]; claimed.parameters.len()], ..Promised::default() };
         let body = (claimed != none || !claimed_to_end.is_empty()).then(|| body::read(after, is).ok()).flatten();
-        let names = if body.is_some() { names(&after.text[is.body.clone()]) } else { BTreeSet::new() };
+        let names = if body.is_some() { global_names(&after.text[is.body.clone()]) } else { BTreeSet::new() };
         Callee { positions, versions: [was, is], body, names, claimed, claimed_to_end, kept: none }
     }
 }

@@ -9,7 +9,7 @@ use super::modules::{Module, Version, is_convention};
 use super::promises::Promises;
 use super::structure::structure;
 use rewright_llvm::body::{Body, Instruction, Shape};
-use rewright_llvm::lex::{Kind, tokens};
+use rewright_llvm::lex::global_names;
 use rewright_llvm::module::{Definition, resolve};
 use rewright_llvm::types::Type;
 use std::collections::BTreeSet;
@@ -121,7 +121,7 @@ pub(super) fn another_global(before: Version<'_>, after: Version<'_>) -> Option<
 pub(super) fn mentioned(before: Version<'_>, after: Version<'_>, inlined: &[&str]) -> Result<(), HeaderError> {
     let own = |name: &str| name == before.definition.name || name == after.definition.name;
     let texts = [before.text(), after.text()].into_iter().chain(inlined.iter().copied());
-    let mut todo: BTreeSet<String> = texts.flat_map(names).map(String::from).collect();
+    let mut todo: BTreeSet<String> = texts.flat_map(global_names).map(String::from).collect();
     let mut seen = BTreeSet::new();
     while let Some(name) = todo.pop_first() {
         if own(&name) || !seen.insert(name.clone()) {
@@ -137,7 +137,7 @@ pub(super) fn mentioned(before: Version<'_>, after: Version<'_>, inlined: &[&str
             ([None, None], [None, _] | [_, None]) | ([Some(_), None] | [None, Some(_)], [None, None]) => {}
             _ => return Err(HeaderError::Global(name)),
         }
-        todo.extend(globals.iter().flatten().flat_map(|text| names(text)).map(String::from));
+        todo.extend(globals.iter().flatten().flat_map(|text| global_names(text)).map(String::from));
     }
     Ok(())
 }
@@ -159,9 +159,4 @@ fn declared(name: &str, was: (&Module<'_>, &Definition), is: (&Module<'_>, &Defi
         check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, |_| false).map_err(of)?;
     }
     Ok(())
-}
-
-/// Names of globals in a text.
-pub(super) fn names(text: &str) -> BTreeSet<&str> {
-    tokens(text).iter().filter(|t| t.kind == Kind::Global).map(|t| &text[t.start..t.end]).collect()
 }

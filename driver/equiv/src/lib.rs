@@ -61,6 +61,7 @@ pub use raised::Accepted;
 use replay::Input;
 use rests::{Dependencies, Judged};
 use rewright_cfg_skeleton::verdict::{Counts, Evidence, Side, Tier, Verdict};
+use rewright_llvm::lex::global_names;
 use rewright_llvm::module::{Definition, File, ReadError, read};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::sums::add_up;
@@ -316,7 +317,7 @@ pub fn validate(
 /// Takes back what is said against a function that calls one that packs vouch for, unless a proof contradicts it.
 fn leave_to_packs(files: &Files<'_>, pair: usize, config: &Config, evidence: &mut Evidence) {
     let Some(refuted) = evidence.refuted.take_if(|_| evidence.proved.is_none()) else { return };
-    let called = files.versions(pair).map(|version| headers::names(version.text()));
+    let called = files.versions(pair).map(|version| global_names(version.text()));
     let vouched = called.iter().flatten().filter(|name| config.vouched.contains(**name)).collect::<BTreeSet<_>>();
     if vouched.is_empty() {
         evidence.refuted = Some(refuted);

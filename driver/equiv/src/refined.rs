@@ -52,6 +52,7 @@ use inputs::Inputs;
 use promoted::{Side, promoted};
 use refines::{placed, refines};
 use rewright_llvm::body::{self, Body};
+use rewright_llvm::lex::global_names;
 use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
 use rewright_smt::{Asserted, Expr, Script};
 use scopes::without_idle_scopes;
@@ -122,7 +123,7 @@ pub(super) fn compare(files: &Files<'_>, config: &Config) -> io::Result<Vec<Deci
                 more.insert(is.name.as_str());
             }
         }
-        let calls = |pair: usize| !headers::names(files.versions(pair)[1].text()).is_disjoint(&more);
+        let calls = |pair: usize| !global_names(files.versions(pair)[1].text()).is_disjoint(&more);
         let again: Vec<usize> = (0..all.len()).filter(|pair| !all[*pair].proved && calls(*pair)).collect();
         if again.is_empty() {
             return Ok(all);

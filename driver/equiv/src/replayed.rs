@@ -5,13 +5,13 @@
 //! local function is called by others of its module only. Nor is it where a run enters a function that the linker may
 //! replace by another one.
 
-use super::headers::names;
 use super::modules::Version;
 use super::recursion::is_replaceable;
 use super::replay::{Difference, Input, Replay, ReplayError, Replayer, Search, candidates};
 use super::verdict::DOUBT;
 use super::{Config, Files, Seen};
 use rewright_cfg_skeleton::verdict::Counterexample;
+use rewright_llvm::lex::global_names;
 
 /// What running both texts has shown of a pair.
 #[derive(Default)]
@@ -115,7 +115,7 @@ fn narrower([old, new]: [Version<'_>; 2], replayer: &Replayer<'_>, config: &Conf
     if let Some((_, function)) = callees.iter().find(|(_, function)| is_replaceable(function)) {
         return Some(format!("it leads to {}, which another module may define", function.name));
     }
-    let called = callees.iter().flat_map(|(file, function)| names(&file.text[function.body.clone()]));
+    let called = callees.iter().flat_map(|(file, function)| global_names(&file.text[function.body.clone()]));
     let vouched = called.into_iter().find(|name| config.vouched.contains(*name))?;
     Some(format!("it leads to a call of {vouched}, of which packs say what it does"))
 }

@@ -5,11 +5,12 @@
 //! through functions that are one text is followed. Calls that only the first version makes are none of these: a proof
 //! does without them.
 
-use super::headers::{self, names};
+use super::headers;
 use super::modules::{Module, Version};
 use super::same::same;
 use super::{Config, Method, replayed};
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
+use rewright_llvm::lex::global_names;
 use rewright_llvm::module::Definition;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -72,14 +73,14 @@ impl<'a> Dependencies<'a> {
     fn mentioned_by(&self, name: &str) -> Vec<&'a str> {
         let Some((name, versions)) = self.defined.get_key_value(name) else {
             let definitions = self.modules.iter().filter_map(|module| module.definition(name));
-            return definitions.flat_map(names).collect();
+            return definitions.flat_map(global_names).collect();
         };
         if let Some(known) = self.mentioned.borrow().get(name) {
             return known.clone();
         }
         let [_, after] = self.modules;
         let text = versions[1].map(|definition| Version { module: after, definition }.text());
-        let found: Vec<&str> = text.map(names).into_iter().flatten().collect();
+        let found: Vec<&str> = text.map(global_names).into_iter().flatten().collect();
         self.mentioned.borrow_mut().insert(name, found.clone());
         found
     }

@@ -1,10 +1,10 @@
 //! Variables of a module that keep what they begin with: only the module's functions know of them, and all that these do
 //! with them is to read.
 
-use super::headers::names;
 use super::literals;
 use super::replay::global;
 use rewright_llvm::body::{self, Body, Instruction, Operand, Shape};
+use rewright_llvm::lex::global_names;
 use rewright_llvm::module::File;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,11 +18,11 @@ pub(super) fn unwritten(file: &File, globals: &FxHashMap<&str, &str>) -> BTreeSe
     if found.is_empty() || has_assembly() {
         return BTreeSet::new();
     }
-    let in_definitions: BTreeSet<&str> = globals.values().flat_map(|definition| names(definition)).collect();
+    let in_definitions: BTreeSet<&str> = globals.values().flat_map(|definition| global_names(definition)).collect();
     found.retain(|name| !in_definitions.contains(name));
     for function in &file.functions {
         let mentioned: BTreeSet<&str> =
-            names(&file.text[function.body.clone()]).into_iter().filter(|name| found.contains(name)).collect();
+            global_names(&file.text[function.body.clone()]).into_iter().filter(|name| found.contains(name)).collect();
         if mentioned.is_empty() {
             continue;
         }
@@ -109,7 +109,7 @@ impl<'b> Reader<'b> {
             .template
             .pieces
             .iter()
-            .flat_map(|piece| names(piece))
+            .flat_map(|piece| global_names(piece))
             .filter_map(|name| self.mentioned.get(name).copied());
         let mut used: Vec<&str> = locals.chain(pieces).collect();
         if let Some((_, variable)) = but

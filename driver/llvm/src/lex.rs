@@ -6,6 +6,8 @@
 //! **Invariant**: never fails. What is no token of LLVM's becomes [`Kind::Unknown`], and whoever meets it says that
 //! it does not understand the function.
 
+use std::collections::BTreeSet;
+
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -63,6 +65,11 @@ pub fn tokens(text: &str) -> Vec<Token> {
         }
     }
     found
+}
+
+/// Names of globals in a text.
+pub fn global_names(text: &str) -> BTreeSet<&str> {
+    tokens(text).iter().filter(|t| t.kind == Kind::Global).map(|t| &text[t.start..t.end]).collect()
 }
 
 fn token(text: &str, start: usize) -> Token {

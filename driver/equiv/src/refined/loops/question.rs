@@ -6,7 +6,7 @@ use super::super::symexec::{Begun, Behaviour, Choosing, Likeness, NOWHERE, Reque
 use super::beginning::Beginning;
 use super::candidate::{Candidate, fact};
 use super::claims::Claims;
-use super::induction::Induction;
+use super::induction::{Induction, Source};
 use super::invariants::MOST_CANDIDATES;
 use super::regions::RegionStart;
 use super::{Budget, NotModelled, Undecided};
@@ -25,14 +25,6 @@ const SMALL_STEPS: u64 = 300_000;
 
 /// Steps of the solver for a question that can be put in another way.
 const FIRST_STEPS: u64 = 400_000;
-
-/// Where a step begins.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Source {
-    Entry,
-    /// By version.
-    Cuts((usize, usize)),
-}
 
 /// A question about some claims.
 struct Asking {
