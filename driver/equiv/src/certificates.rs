@@ -61,7 +61,7 @@ fn each<T>(
     let after = read(after.to_string())?;
     let own = [&*with_library(before), &*with_library(&after)];
     let [before, after] = &as_called(own[0], own[1], &Default::default());
-    let modules = [Module::new(before, own[0]), Module::new(after, own[1])];
+    let modules = Module::pair([before, after], own);
     let mut pairs = FunctionPairs::new(&Dependencies::new(&modules), &modules, config);
     let open = std::mem::take(&mut pairs.open);
     let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: open };

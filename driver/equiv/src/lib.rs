@@ -257,7 +257,7 @@ pub fn validate(
     let after = read(after.to_string())?;
     let own = [&*with_library(before), &*with_library(&after)];
     let [before, after] = &as_called(own[0], own[1], &BTreeSet::new());
-    let modules = [Module::new(before, own[0]), Module::new(after, own[1])];
+    let modules = Module::pair([before, after], own);
     let only = config.function.as_deref();
     if let Some(name) = only.filter(|name| before.functions.iter().chain(&after.functions).all(|f| f.name != *name)) {
         return Err(ValidateError::Function(name.to_string()));

@@ -34,7 +34,8 @@ pub(super) struct Module<'a> {
     /// Which functions call which ones, once somebody has asked.
     calls: OnceLock<CallGraph>,
     /// Variables that keep what they begin with, once somebody has asked.
-    unwritten: OnceLock<BTreeSet<String>>,
+    /// Variables that no function of either module writes to.
+    unwritten: BTreeSet<String>,
 }
 
 impl<'a> Module<'a> {
@@ -58,9 +59,25 @@ impl<'a> Module<'a> {
             functions: file.declarations.values().chain(&file.functions).map(|f| (f.name.as_str(), f)).collect(),
             called_by_name: called_by_name(file),
             calls: OnceLock::new(),
-            unwritten: OnceLock::new(),
+            unwritten: BTreeSet::new(),
             ambiguous: file.functions.iter().map(|f| f.name.as_str()).filter(|name| !once.insert(*name)).collect(),
         }
+    }
+
+    /// The modules of both versions. A variable keeps what it begins with where neither writes to it.
+    pub(super) fn pair(files: [&'a File; 2], own: [&'a File; 2]) -> [Module<'a>; 2] {
+        let mut modules = [Module::new(files[0], own[0]), Module::new(files[1], own[1])];
+        let kept = modules.each_ref().map(|module| unwritten(module.file, &module.globals));
+        let of = |n: usize| {
+            let is_kept = |name: &&String| {
+                let other = modules[1 - n].globals.get(name.as_str());
+                other.is_none_or(|text| global(text).constant || kept[1 - n].contains(*name))
+            };
+            kept[n].iter().filter(is_kept).cloned().collect()
+        };
+        let [old, new] = [of(0), of(1)];
+        (modules[0].unwritten, modules[1].unwritten) = (old, new);
+        modules
     }
 
     /// May a call of a function lead to another one of it before it returns?
@@ -157,7 +174,7 @@ impl<'a> Module<'a> {
 
     /// Does a variable that nobody else knows keep what it begins with?
     fn is_unwritten(&self, name: &str) -> bool {
-        self.is_local(name) && self.unwritten.get_or_init(|| unwritten(self.file, &self.globals)).contains(name)
+        self.is_local(name) && self.unwritten.contains(name)
     }
 
     /// What a global variable is, and whether others may be where it is; `None` where its place is not its own. One that no

@@ -130,7 +130,7 @@ pub(super) fn compare(files: &Files<'_>, config: &Config) -> io::Result<Vec<Deci
         }
         let own = files.modules.map(|module| module.own);
         let [before, after] = &as_called(own[0], own[1], &known);
-        let modules = [Module::new(before, own[0]), Module::new(after, own[1])];
+        let modules = Module::pair([before, after], own);
         let pairs = again.iter().map(|pair| files.pairs[*pair]).collect();
         let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs };
         for (pair, decided) in again.into_iter().zip(decide(&files, &mut solver, &mut budget)?) {

@@ -165,7 +165,7 @@ mod tests {
             .replace("define internal i32 @gone(i32 %x) {\n  ret i32 %x\n}\n", "")
             .replace("%y = call i32 @gone(i32 %x)", "%y = add i32 %x, 0");
         let files = [was.to_string(), is].map(|text| read(text).unwrap());
-        let modules = [Module::new(&files[0], &files[0]), Module::new(&files[1], &files[1])];
+        let modules = Module::pair([&files[0], &files[1]], [&files[0], &files[1]]);
         let rests = Dependencies::new(&modules);
         for (function, on) in [
             ("@direct", &["@leaf"][..]),

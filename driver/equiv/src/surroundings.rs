@@ -63,7 +63,7 @@ mod tests {
         let is = "target triple = \"aarch64-linux-gnu\"\n\
                   @same = dso_local global i32 1, align 4\n@changed = global i32 2\n@new = global i32 0\n";
         let files = [was, is].map(|text| read(text.to_string()).unwrap());
-        let [before, after] = [Module::new(&files[0], &files[0]), Module::new(&files[1], &files[1])];
+        let [before, after] = Module::pair([&files[0], &files[1]], [&files[0], &files[1]]);
         let found: Vec<_> = differences(&before, &after).iter().map(|d| (d.to_string(), d.local)).collect();
         let expected = [
             ("@changed: its definition is another one", false),

@@ -14,12 +14,15 @@ pub(super) fn unwritten(file: &File, globals: &FxHashMap<&str, &str>) -> BTreeSe
     let mut found: BTreeSet<&str> =
         globals.iter().filter(|(_, definition)| is_own(definition)).map(|(name, _)| *name).collect();
     // Assembly names what it likes.
-    let has_assembly = || file.text.contains(" asm ");
+    let has_assembly = || file.text.split_whitespace().any(|word| word == "asm");
     if found.is_empty() || has_assembly() {
         return BTreeSet::new();
     }
     let in_definitions: BTreeSet<&str> = globals.values().flat_map(|definition| global_names(definition)).collect();
-    found.retain(|name| !in_definitions.contains(name));
+    // What stands before a function's code is there for everybody to read.
+    let in_heads: BTreeSet<&str> =
+        file.functions.iter().flat_map(|function| global_names(function.head(file))).collect();
+    found.retain(|name| !in_definitions.contains(name) && !in_heads.contains(name));
     for function in &file.functions {
         let mentioned: BTreeSet<&str> =
             global_names(&file.text[function.body.clone()]).into_iter().filter(|name| found.contains(name)).collect();

@@ -67,6 +67,61 @@ pub fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
+/// The text with one spelling for each name of a global: `@"x"` and `@"\\78"` are `@x`.
+pub fn with_plain_globals(text: String) -> String {
+    if !text.contains("@\"") {
+        return text;
+    }
+    let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+    for token in tokens(&text).iter().filter(|token| token.kind == Kind::Global) {
+        let name = &text[token.start..token.end];
+        if let Some(quoted) = name.strip_prefix("@\"").and_then(|rest| rest.strip_suffix('"')) {
+            out.push_str(&text[done..token.start]);
+            out.push_str(&spelled(&unescaped(quoted)));
+            done = token.end;
+        }
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// The bytes of a quoted name.
+fn unescaped(quoted: &str) -> Vec<u8> {
+    let (bytes, mut out, mut at) = (quoted.as_bytes(), vec![], 0);
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
+        match (bytes[at], digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())) {
+            (b'\\', _) if bytes.get(at + 1) == Some(&b'\\') => {
+                out.push(b'\\');
+                at += 2;
+            }
+            (b'\\', Some(byte)) => {
+                out.push(byte);
+                at += 3;
+            }
+            (byte, _) => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// The name of a global as LLVM prints it.
+fn spelled(name: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-$._".contains(byte);
+    if name.iter().all(is_plain) && name.first().is_some_and(|first| !first.is_ascii_digit()) {
+        return format!("@{}", String::from_utf8_lossy(name));
+    }
+    let escaped = name.iter().map(|byte| match byte {
+        b'"' | b'\\' => format!("\\{byte:02X}"),
+        b' '..=b'~' => char::from(*byte).to_string(),
+        _ => format!("\\{byte:02X}"),
+    });
+    format!("@\"{}\"", escaped.collect::<String>())
+}
+
 /// Names of globals in a text.
 pub fn global_names(text: &str) -> BTreeSet<&str> {
     tokens(text).iter().filter(|t| t.kind == Kind::Global).map(|t| &text[t.start..t.end]).collect()
@@ -117,6 +172,18 @@ mod tests {
 
     fn words(text: &str) -> Vec<(Kind, &str)> {
         tokens(text).iter().map(|t| (t.kind, &text[t.start..t.end])).collect()
+    }
+
+    #[test]
+    fn a_global_has_one_spelling() {
+        for (written, plain) in [
+            ("load i32, ptr @\"x\"", "load i32, ptr @x"),
+            ("call void @\"\\78\"(ptr @x)", "call void @x(ptr @x)"),
+            ("@\"7\" @7", "@\"7\" @7"),
+            ("@\"a\\20b\" @\"a b\" @\"\\0a\"", "@\"a b\" @\"a b\" @\"\\0A\""),
+        ] {
+            assert_eq!(with_plain_globals(written.to_string()), plain);
+        }
     }
 
     #[test]

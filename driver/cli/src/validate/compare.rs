@@ -10,6 +10,7 @@ use rewright_dsl::program::Program;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, ValidateError};
 use rewright_llvm::declared_calls::of_packs;
+use rewright_llvm::lex::with_plain_globals;
 use rewright_llvm::module::{self, Definition};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_mlir::NestReport;
@@ -139,7 +140,9 @@ impl Comparer {
 
 /// A file of LLVM IR, in which each function is defined once.
 pub(crate) fn llvm(text: &Text) -> Result<module::File> {
-    let file = module::read_bytes(text.bytes.clone()).map_err(|error| mistakes(&text.name, error.into()))?;
+    let file = module::read_bytes(text.bytes.clone())
+        .and_then(|file| if file.text.contains("@\"") { module::read(with_plain_globals(file.text)) } else { Ok(file) })
+        .map_err(|error| mistakes(&text.name, error.into()))?;
     let mut lines = BTreeMap::new();
     for Definition { name, line, .. } in &file.functions {
         if let Some(first) = lines.insert(name, line) {

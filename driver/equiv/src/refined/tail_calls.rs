@@ -66,7 +66,8 @@ fn idle(definition: &Definition, body: &Body) -> Vec<(usize, usize)> {
         let before = blocks_before(&flow, *block);
         let own = if before.contains(block) { usize::MAX } else { at + 1 };
         let executed = before.iter().filter(|other| *other != block).flat_map(|other| all(*other));
-        captured_by(executed.chain(all(*block).take(own))).is_disjoint(&on_stack)
+        captured_by(executed.chain(all(*block).take(own)), &body.blocks[*block].instructions[*at])
+            .is_disjoint(&on_stack)
     };
     marked.into_iter().filter(is_idle).collect()
 }

@@ -36,7 +36,7 @@ fn of_files(before: &File, after: &File) -> Decided {
 /// The same within so many steps of the solver.
 fn within(before: &File, after: &File, solver_steps: u64) -> Decided {
     let called = as_called(before, after, &Default::default());
-    let modules = [Module::new(&called[0], before), Module::new(&called[1], after)];
+    let modules = Module::pair([&called[0], &called[1]], [before, after]);
     let files =
         Files { before: &called[0], after: &called[1], modules: [&modules[0], &modules[1]], pairs: vec![(0, 0)] };
     let solver = ["z3", "-in"].map(String::from).to_vec();

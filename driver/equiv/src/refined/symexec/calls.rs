@@ -11,6 +11,7 @@
 use super::super::super::annotations::{has, number};
 use super::super::facts;
 use super::super::meaning::width;
+use super::super::tail_calls::is_tail;
 use super::annotated::Said;
 use super::{AccessKind, Event, Leaf, Local, Memory, SymbolicExecutor, Terms, Value, blocks};
 use rewright_cfg_skeleton::ir::OpaqueEffects;
@@ -59,6 +60,9 @@ impl<'a> SymbolicExecutor<'a> {
             return Ok(());
         }
         if let Some(block) = blocks::of_known_length(i) {
+            if is_tail(i) && !self.choosing.is_first() {
+                return Err("`tail` at an intrinsic that may access what is on the stack".into());
+            }
             return self.block_of_memory(block, at);
         }
         self.assumed.insert("what calls do");

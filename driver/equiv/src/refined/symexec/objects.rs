@@ -174,11 +174,12 @@ pub(super) fn escaping(blocks: &[Block]) -> BTreeSet<&str> {
     captured(blocks, passed)
 }
 
-/// Slots whose addresses somebody else may come to know by some instructions.
+/// Slots whose addresses somebody else may come to know by some instructions, or that a call among them is given.
 pub(in super::super) fn captured_by<'b>(
     instructions: impl Iterator<Item = &'b Instruction> + Clone,
+    call: &'b Instruction,
 ) -> BTreeSet<&'b str> {
-    captures::captured_by(instructions, passed)
+    captures::captured_by(instructions, |i| if std::ptr::eq(i, call) { holes(i).collect() } else { passed(i) })
 }
 
 /// What a call or a return makes known.

@@ -156,6 +156,12 @@ fn marks_of_tail_calls_are_about_the_slots_of_their_function() {
     assert!(proved(&function(unknown, plain), others, &function(unknown, marked)));
     let behind = |call: &str| function(unknown, &format!("{call}\ncall void @h(ptr %s)"));
     assert!(proved(&behind(plain), others, &behind(marked)));
+    // An intrinsic is given it.
+    let filled =
+        |mark: &str| function(unknown, &format!("{mark}call void @llvm.memset.p0.i64(ptr %s, i8 7, i64 4, i1 false)"));
+    let others = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n";
+    assert!(proved(&filled(""), others, &filled("")));
+    assert!(!proved(&filled(""), others, &filled("tail ")));
     // What is passed on the stack is there as well.
     for head in ["ptr byval(i32) %s", "ptr %s, ..."] {
         let known = if head.ends_with("...") { "call void @llvm.va_start.p0(ptr %s)" } else { known };

@@ -14,6 +14,22 @@ fn with(more: &str, body: &str) -> String {
     format!("define i32 @f(i32 noundef %x, ptr noundef %q) {{\n{body}\n}}\n{more}")
 }
 
+/// Behind a call that may lead to it, what another module's function writes is there in that version alone.
+#[test]
+fn a_variable_that_one_version_writes_to_is_no_constant() {
+    let function = |result: &str, more: &str| {
+        let body = format!("call void @h(ptr %q)\n%r = load i32, ptr @v\nret i32 {result}");
+        with(&format!("@v = internal global i32 0\n{more}"), &body)
+    };
+    let writes = "define void @w() {\nstore i32 1, ptr @v\nret void\n}\n";
+    assert_all(&[
+        (&function("%r", ""), &function("0", ""), true),
+        (&function("0", ""), &function("%r", ""), true),
+        (&function("0", ""), &function("%r", writes), false),
+        (&function("%r", writes), &function("0", ""), false),
+    ]);
+}
+
 #[test]
 fn a_variable_that_nobody_writes_to_is_a_constant() {
     let reads = "%r = load i32, ptr @v\nret i32 %r";
