@@ -22,7 +22,7 @@ pub(super) fn brief_beside(list: &str, other: &str) -> String {
     shown(&own, |n| n < EDGE || n + EDGE >= own.len() || (n + before >= differ && n < differ + behind))
 }
 
-/// What stands between commas outside of brackets.
+/// The items of a list: commas inside of brackets do not separate them.
 fn items(list: &str) -> Vec<&str> {
     let (mut found, mut start, mut depth) = (vec![], 0, 0_u32);
     for (at, byte) in list.bytes().enumerate() {

@@ -1,13 +1,11 @@
 //! The languages that functions come in, and which one a file is in.
 
 use clap::ValueEnum;
+use rewright_llvm::module::is_bitcode;
 use std::path::{Path, PathBuf};
 
 /// All of them.
 pub(super) const LANGUAGES: [Language; 4] = [Language::Llvm, Language::Mlir, Language::Clif, Language::Own];
-
-/// What LLVM's bitcode begins with.
-const BITCODE: &[u8] = b"BC\xc0\xde";
 
 /// A language that functions come in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -60,7 +58,7 @@ impl Language {
 
     /// The language of a text, if there are lines of one language only that begin as they do in no other.
     pub(super) fn of_text(text: &[u8]) -> Option<Language> {
-        if text.starts_with(BITCODE) {
+        if is_bitcode(text) {
             return Some(Language::Llvm);
         }
         let text = String::from_utf8_lossy(text);

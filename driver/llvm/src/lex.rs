@@ -67,7 +67,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// The text with one spelling for each name of a global: `@"x"` and `@"\\78"` are `@x`.
+/// The text with one spelling for each name of a global: `@"x"` and `@"\78"` are `@x`.
 pub fn with_plain_globals(text: String) -> String {
     if !text.contains("@\"") {
         return text;
@@ -85,8 +85,8 @@ pub fn with_plain_globals(text: String) -> String {
     out
 }
 
-/// The bytes of a quoted name.
-fn unescaped(quoted: &str) -> Vec<u8> {
+/// The bytes of what stands between quotation marks, with LLVM's escapes (`\5C`) resolved.
+pub(crate) fn unescaped(quoted: &str) -> Vec<u8> {
     let (bytes, mut out, mut at) = (quoted.as_bytes(), vec![], 0);
     while at < bytes.len() {
         let digits = bytes.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());

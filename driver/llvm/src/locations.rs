@@ -3,7 +3,7 @@
 //! Read for reports only, and as far as they need it: `!DILocation`, the file of its scope, and the call in whose place
 //! it was inlined. What is not understood is no place; nothing here decides what is compiled.
 
-use super::lex::{Kind, Token, tokens};
+use super::lex::{Kind, Token, tokens, unescaped};
 use rewright_pipeline::source::SourcePlace;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -145,22 +145,7 @@ impl<'t> Node<'t> {
 
 /// A name with LLVM's escapes (`\5C`) resolved, and without what a terminal would obey.
 fn printable(name: &str) -> String {
-    let (mut bytes, mut at) = (vec![], 0);
-    let raw = name.as_bytes();
-    while at < raw.len() {
-        let code = raw.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| raw[at] == b'\\') {
-            Some(byte) => {
-                bytes.push(byte);
-                at += 3;
-            }
-            None => {
-                bytes.push(raw[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    String::from_utf8_lossy(&unescaped(name)).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -124,13 +124,20 @@ pub struct File {
 
 /// Reads a file from bytes.
 pub fn read_bytes(bytes: Vec<u8>) -> Result<File, ReadError> {
-    if bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(&[0xde, 0xc0, 0x17, 0x0b]) {
+    text(bytes).and_then(read)
+}
+
+/// The text of a file.
+pub fn text(bytes: Vec<u8>) -> Result<String, ReadError> {
+    if is_bitcode(&bytes) {
         return Err(ReadError::Bitcode);
     }
-    match String::from_utf8(bytes) {
-        Ok(text) => read(text),
-        Err(error) => Err(ReadError::Encoding(error.utf8_error().valid_up_to())),
-    }
+    String::from_utf8(bytes).map_err(|error| ReadError::Encoding(error.utf8_error().valid_up_to()))
+}
+
+/// Is a file bitcode, perhaps in a wrapper?
+pub fn is_bitcode(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(&[0xde, 0xc0, 0x17, 0x0b])
 }
 
 /// Reads a file.

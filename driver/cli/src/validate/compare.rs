@@ -140,8 +140,8 @@ impl Comparer {
 
 /// A file of LLVM IR, in which each function is defined once.
 pub(crate) fn llvm(text: &Text) -> Result<module::File> {
-    let file = module::read_bytes(text.bytes.clone())
-        .and_then(|file| if file.text.contains("@\"") { module::read(with_plain_globals(file.text)) } else { Ok(file) })
+    let file = module::text(text.bytes.clone())
+        .and_then(|text| module::read(with_plain_globals(text)))
         .map_err(|error| mistakes(&text.name, error.into()))?;
     let mut lines = BTreeMap::new();
     for Definition { name, line, .. } in &file.functions {

@@ -278,11 +278,9 @@ impl BlockPairs<'_, '_> {
             [only] => self.behind_header(n, *only),
             _ => None,
         };
+        let was = decides(0, &was).filter(|_| is.len() == 2).unwrap_or(was);
+        let is = decides(1, &is).filter(|_| was.len() == 2).unwrap_or(is);
         let pairs: Vec<_> = if was.len() == is.len() {
-            self.oriented(was, is)
-        } else if let (Some(was), 2) = (decides(0, &was), is.len()) {
-            self.oriented(was, is)
-        } else if let (2, Some(is)) = (was.len(), decides(1, &is)) {
             self.oriented(was, is)
         } else {
             // One of them has fewer ways to go: those that cannot be gone are no loss.
