@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `rewright validate` says of LLVM's own passes: C files, each before and after one pass.
 
-    scripts/passes.py [--rewright PROGRAM] [--json FILE] [--jobs N] FILE.c... [-- ARGUMENT...]
+    scripts/passes.py [--rewright PROGRAM] [--json FILE] [--keep FOLDER] [--jobs N] FILE.c... [-- ARGUMENT...]
 
 Each file goes through clang without passes and through mem2reg; that is the first version, and before `sroa` what clang
 gives. The second is what one pipeline makes of it. Functions that only one of them has (which were inlined, or are left
@@ -15,6 +15,8 @@ import argparse
 import concurrent.futures
 import json
 import os
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -45,16 +47,28 @@ def prepared(source, folder, number):
     return raw, base
 
 
-def compared(rewright, arguments, versions, pipeline, folder):
+def dashed(name):
+    return re.sub(r"[^A-Za-z0-9]", "-", name)
+
+
+def compared(rewright, arguments, source, versions, pipeline, folder, keep):
+    kept = keep and os.path.join(keep, f"{dashed(source)}.{dashed(pipeline)}.json")
+    if kept and os.path.exists(kept):
+        with open(kept) as file:
+            return json.load(file)
     base = versions[0 if pipeline in OF_RAW else 1]
-    name = "".join(c if c.isalnum() else "-" for c in pipeline)
-    after = f"{base}.{name}.ll"
+    after = f"{base}.{dashed(pipeline)}.ll"
     run(os.environ.get("OPT", "opt-19"), "-S", f"-passes={PASSES.get(pipeline, pipeline)}", base, "-o", after)
-    done = subprocess.run([rewright, "validate", base, after, "--format", "json", *arguments],
-                          capture_output=True, text=True)
+    done = subprocess.run(["/usr/bin/env", "time", "-f", "%U %S", rewright, "validate", base, after, "--format", "json",
+                           *arguments], capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{base}, {pipeline}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+    report = json.loads(done.stdout)
+    report["seconds"] = sum(map(float, done.stderr.split()[-2:]))
+    if kept:
+        with open(kept, "w") as file:
+            json.dump(report, file)
+    return report
 
 
 def main():
@@ -62,19 +76,24 @@ def main():
     parser.add_argument("files", nargs="+")
     parser.add_argument("--rewright", default="target/release/rewright")
     parser.add_argument("--json", help="where to write all verdicts")
+    parser.add_argument("--keep", help="a folder for the reports")
     parser.add_argument("--jobs", type=int, default=1)
     own, arguments = sys.argv[1:], []
     if "--" in own:
         at = own.index("--")
         own, arguments = own[:at], own[at + 1:]
     options = parser.parse_args(own)
-    table, verdicts = {p: {} for p in PIPELINES}, []
+    table, verdicts, seconds = {p: {} for p in PIPELINES}, [], []
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         bases = [prepared(source, folder, number) for number, source in enumerate(options.files)]
         todo = [(source, base, p) for source, base in zip(options.files, bases) for p in PIPELINES]
-        reports = pool.map(lambda t: compared(options.rewright, arguments, t[1], t[2], folder), todo)
+        reports = pool.map(lambda t: compared(options.rewright, arguments, *t, folder, options.keep), todo)
         for (source, _, pipeline), report in zip(todo, reports):
             print(f"{source}, {pipeline}: {report['counts']}", file=sys.stderr)
+            if report["counts"]["pairs"]:
+                seconds.append(report["seconds"] / report["counts"]["pairs"])
             gone = sum(f.get("reasons") == [GONE] for f in report["functions"])
             counts = {**report["counts"], "gone": gone}
             counts["pairs"] -= gone
@@ -91,6 +110,8 @@ def main():
         for kind in kinds:
             total[kind] += counts.get(kind, 0)
     print("|", " | ".join(["all"] + [str(total[kind]) for kind in kinds]), "|")
+    print(f"\n{len(options.files)} files. The CPU time for a changed function of a file and pass: {statistics.median(seconds):.2f} s "
+          "in the median file and pass.")
     if options.json:
         with open(options.json, "w") as file:
             json.dump(verdicts, file, indent=1)

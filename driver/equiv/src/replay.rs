@@ -12,7 +12,7 @@
 //! * [`value`], [`memory`]: what a run computes with; [`layout`], [`program`], [`world`]: what it runs in;
 //! * [`integer`], [`float`]: operations; [`machine`], [`instruction`], [`access`], [`mod@pointer`], [`call`],
 //!   [`intrinsic`],
-//!   [`constant`]: a run; [`annotations`]: promises;
+//!   [`constant`]: a run; [`annotations`]: promises; [`endless`]: runs that have no end;
 //! * [`behaviour`]: what refines what; [`mod@candidates`]: inputs that are worth trying.
 
 mod access;
@@ -23,6 +23,7 @@ mod candidates;
 mod choice;
 mod constant;
 mod effects;
+mod endless;
 mod float;
 mod input;
 mod instruction;

@@ -40,7 +40,21 @@ pub enum ReadError {
         /// What is wrong.
         reason: NotUnderstood,
     },
+    /// A line outside of functions is nothing that a file can say there.
+    #[error(
+        "{line}:1: `{word}` starts nothing that LLVM IR has outside of functions (`define`, `declare`, `@name =`, ..): \
+         is this a file of LLVM IR?"
+    )]
+    TopLevel {
+        /// Counted from 1.
+        line: usize,
+        /// The line's first word.
+        word: String,
+    },
 }
+
+/// The words that lines outside of functions start with, beside `define` and `declare`.
+const TOP_LEVEL: [&str; 6] = ["source_filename", "target", "module", "attributes", "uselistorder", "uselistorder_bb"];
 
 /// Why no function of a file is understood whose [`File::known_layout`] does not hold.
 pub const UNKNOWN_LAYOUT: &str = "the target's layout is not known: it must be 64-bit, little-endian, and stated \
@@ -159,13 +173,14 @@ pub fn read(text: String) -> Result<File, ReadError> {
     let mut triple = String::new();
     let mut declared = vec![];
     let mut open: Option<(usize, usize)> = None;
+    let mut continued = false;
     let mut at = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let start = at;
         at += line.len();
-        let bare = line.trim_end();
+        let bare = line.trim();
         if let Some((head, body)) = open {
-            if bare == "}" {
+            if ends_body(bare) {
                 let head_text = &text[head..body];
                 let number = text[..head].matches('\n').count() + 1;
                 let mut function = definition(head_text).map_err(|reason| ReadError::Head { line: number, reason })?;
@@ -201,7 +216,10 @@ pub fn read(text: String) -> Result<File, ReadError> {
             file.data_layout = value;
         } else if let Some(value) = target(bare, "triple") {
             triple = value;
+        } else if !continued && let Some(word) = foreign_word(bare) {
+            return Err(ReadError::TopLevel { line: number + 1, word: word.into() });
         }
+        continued = bare.ends_with([',', '=', '[', '{', '(', '<']);
     }
     if let Some((head, body)) = open {
         let name = definition(&text[head..body]).map_or_else(|_| "a function".into(), |d| d.name);
@@ -397,6 +415,18 @@ fn named_type(line: &str, named: &mut Named) {
     }
 }
 
+/// Does a line of a body end it: a brace, perhaps with a comment behind it?
+fn ends_body(line: &str) -> bool {
+    line.strip_prefix('}').is_some_and(|rest| rest.is_empty() || rest.trim_start().starts_with(';'))
+}
+
+/// The first word of a line outside of functions, where no entity of LLVM IR starts with it.
+fn foreign_word(line: &str) -> Option<&str> {
+    let end = line.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(line.len());
+    let word = &line[..end];
+    (word.starts_with(char::is_alphabetic) && !TOP_LEVEL.contains(&word)).then_some(word)
+}
+
 /// The text in quotes of `target datalayout = "e"`.
 fn target(line: &str, what: &str) -> Option<String> {
     let rest = line.strip_prefix("target")?.trim_start().strip_prefix(what)?;
@@ -463,6 +493,10 @@ mod tests {
         let cut = read("\ndefine void @f() {\n  ret".into()).err();
         assert_eq!(cut, Some(ReadError::Truncated { line: 2, name: "@f".into() }));
         assert!(matches!(read("define void ( {\n}\n".into()), Err(ReadError::Head { line: 1, .. })));
+        let foreign = read("; text\n\nhello world\n".into()).err();
+        assert_eq!(foreign, Some(ReadError::TopLevel { line: 3, word: "hello".into() }));
+        let continued = "@t = global [2 x i32] [\ni32 1,\ni32 2]\n  define void @f() {\n  ret void\n  } ; f\n";
+        assert_eq!(read(continued.into()).map(|file| file.functions.len()), Ok(1));
         assert!(read("define i32* @f() {\n}\n".into()).err().is_some_and(|e| e.to_string().contains("typed pointers")));
     }
 }

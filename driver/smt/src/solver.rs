@@ -72,12 +72,19 @@ pub struct Config {
 }
 
 /// What one question may take.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
     /// The solver's steps; 0: no limit. Understood by z3.
     pub steps: u64,
     /// Its processor time.
     pub time: Duration,
+}
+
+impl Limit {
+    /// Does `other` allow whatever this one allows?
+    fn is_within(self, other: Limit) -> bool {
+        (other.steps == 0 || (self.steps != 0 && self.steps <= other.steps)) && self.time <= other.time
+    }
 }
 
 /// What a question has taken.
@@ -93,8 +100,8 @@ pub struct Spent {
 pub struct Solver {
     config: Config,
     process: Process,
-    /// What has been asked since [`Solver::forget`], and within which limit.
-    answers: HashMap<(String, Limit), Answer>,
+    /// What has been asked since [`Solver::forget`]: the answer, and within which limit.
+    answers: HashMap<String, (Answer, Limit)>,
     /// What the last question has taken.
     spent: Spent,
     /// Questions in a row that a clock ended.
@@ -141,8 +148,9 @@ impl Solver {
     /// # Errors
     /// As [`Solver::ask`].
     pub fn ask_within(&mut self, script: &str, wanted: &[&str], limit: Limit) -> io::Result<Answer> {
-        let key = (script.to_string(), limit);
-        if let Some(answer) = self.answers.get(&key) {
+        if let Some((answer, within)) = self.answers.get(script)
+            && (!matches!(answer, Answer::Unknown(_)) || limit.is_within(*within))
+        {
             self.spent = Spent { steps: Some(0), time: Duration::ZERO };
             return Ok(answer.clone());
         }
@@ -150,7 +158,7 @@ impl Solver {
         self.spent = Spent::default();
         let answer = self.ask_anew(script, wanted, limit)?;
         self.spent.time = self.spent.time.max(self.process.processor_time().saturating_sub(began));
-        self.answers.insert(key, answer.clone());
+        self.answers.insert(script.to_string(), (answer.clone(), limit));
         Ok(answer)
     }
 
@@ -378,6 +386,20 @@ mod tests {
     fn values_are_read() {
         let text = "((|x| #x0f) (|y| #b101) (|z| (as const)) (|t| true))";
         assert_eq!(values(text, &["|x|", "|y|", "|z|", "|t|"]), [Some(15), Some(5), None, Some(1)]);
+    }
+
+    #[test]
+    fn what_is_known_is_not_asked_again() {
+        let script = r#"while read line; do case "$line" in
+            *check-sat*) n=$((n + 1)); [ $n = 2 ] && echo unsat || echo unknown;;
+            *echo*) echo 'end of answer';;
+        esac; done"#;
+        let command = ["sh", "-c", script].map(String::from).to_vec();
+        let time = Duration::from_secs(60);
+        let mut solver = Solver::start(Config { command, steps: 1, timeout: time }).expect("a shell");
+        let mut proved =
+            |steps| solver.ask_within("(assert hard)\n", &[], Limit { steps, time }).unwrap() == Answer::Unsat;
+        assert_eq!([10, 5, 10, 11, 1, 0].map(&mut proved), [false, false, false, true, true, true]);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(super) struct Ending {
     /// Objects that the caller can see.
     pub(super) memory: BTreeMap<Object, Vec<Byte>>,
     pub(super) events: Vec<Event>,
-    /// The last call does not return.
+    /// It does not return: the last call does not, or a loop goes on for ever.
     pub(super) stays: bool,
 }
 
@@ -51,7 +51,7 @@ impl Behaviour {
             Err(Stop::Undefined(reason)) => Ok(Behaviour::Undefined(reason)),
             Err(Stop::Unsupported(reason)) => Err(reason.into()),
             Err(Stop::PointerAsNumber) => Err("an operation on a pointer as a number".into()),
-            Err(Stop::Ends) => Err("a call that does not return".into()),
+            Err(Stop::Ends) => Err("a run that does not return".into()),
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) enum Stop {
     Unsupported(String),
     /// It computes with a pointer as with a number, which is not modelled.
     PointerAsNumber,
-    /// A call does not return; that it is made is what others notice.
+    /// It does not return: a call does not, which others notice, or a loop goes on for ever.
     Ends,
 }
 
@@ -109,6 +109,11 @@ impl Chooser {
         let (chosen, _) = self.path[self.at];
         self.at += 1;
         chosen
+    }
+
+    /// How many choices this run has made.
+    pub(super) fn choices(&self) -> usize {
+        self.at
     }
 
     /// Goes to the next path; none is left, or too many are.

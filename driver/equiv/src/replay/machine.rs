@@ -2,6 +2,7 @@
 
 use super::behaviour::{Ending, Event};
 use super::choice::{Chooser, Stop, undefined, unsupported};
+use super::endless::{self, Watch};
 use super::memory::{Byte, Cells, MOST, Memory};
 use super::program::Program;
 use super::value::{Atom, Lane, Object, Pointer, Value};
@@ -187,19 +188,29 @@ impl<'a> Machine<'a> {
         let mut frame = Frame::default();
         let names = definition.parameters.iter().map(|parameter| parameter.name.as_str());
         frame.values = names.zip(entered.arguments.iter().cloned()).collect();
-        let result = self.blocks(body, &mut frame)?;
+        let result = self.blocks(definition, body, &mut frame)?;
         let result = self.leave(definition, &entered, result)?;
         self.stack.pop();
         self.depth -= 1;
         Ok(result)
     }
 
-    fn blocks(&mut self, body: &'a Body, frame: &mut Frame<'a>) -> Result<Option<Value>, Stop> {
+    fn blocks(
+        &mut self,
+        definition: &Definition,
+        body: &'a Body,
+        frame: &mut Frame<'a>,
+    ) -> Result<Option<Value>, Stop> {
         let index: FxHashMap<&str, usize> = body.blocks.iter().map(|b| b.label.as_str()).zip(0..).collect();
         let (mut at, mut from) = (0, "");
+        let mut watch = Watch::default();
         loop {
             let block = &body.blocks[at];
             self.phis(&block.instructions, frame, from)?;
+            // Of callees, what the calls that lead to them promise is not looked at.
+            if self.depth == 1 && watch.comes_back(self, frame, at) {
+                return Err(endless::ends(self.chooser.side, self.program.file, definition, body));
+            }
             let mut next = None;
             for instruction in &block.instructions {
                 self.chooser.step()?;

@@ -55,7 +55,7 @@ impl std::fmt::Display for Byte {
 }
 
 /// An object in memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Cells {
     pub(super) bytes: Vec<Byte>,
     /// Where it is, if somebody has decided that.
@@ -93,7 +93,7 @@ impl Cells {
 pub(super) const MOST: u64 = 1 << 16;
 
 /// All objects.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Memory {
     pub(super) objects: BTreeMap<Object, Cells>,
     /// Objects whose address somebody may have kept.

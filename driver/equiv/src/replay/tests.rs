@@ -255,6 +255,51 @@ fn floats_follow_the_standard_and_nan_is_any() {
     }
 }
 
+/// A loop that does not come back to a state for long.
+const COUNTS: &str =
+    "br label %e\ne:\nbr label %l\nl:\n%i = phi i64 [ 0, %e ], [ %j, %l ]\n%j = add i64 %i, 1\nbr label %l";
+
+/// A loop that goes on for ever is a behaviour, unless something promises that there is none.
+#[test]
+fn loops_without_an_end() {
+    let counter = |step: u32| {
+        format!(
+            "br label %e\ne:\nbr label %l\nl:\n%i = phi i8 [ 0, %e ], [ %j, %l ]\n%j = add i8 %i, {step}\n\
+             %c = icmp eq i8 %j, 16\nbr i1 %c, label %o, label %l, !llvm.loop !0\no:\nret i8 1"
+        )
+    };
+    let module = |head: &str, body: &str, node: &str| {
+        let text = format!(
+            "define i8 @f() {head}{{\n{body}\n}}\n!0 = distinct !{{!0, !1}}\n!1 = !{{!\"llvm.loop.{node}\"}}\n"
+        );
+        rewright_llvm::module::read(text).unwrap()
+    };
+    let free = "unroll.disable";
+    let [ends, endless, returns] = [counter(16), counter(32), "ret i8 1".to_string()];
+    let plays = |old: (&str, &str, &str), new: (&str, &str, &str)| {
+        let [old, new] = [old, new].map(|(head, body, node)| module(head, body, node));
+        replay(
+            (&old, &old.functions[0]),
+            (&new, &new.functions[0]),
+            &serde_json::from_str("{\"arguments\": []}").unwrap(),
+        )
+    };
+    for (old, new) in [(&endless, &returns), (&returns, &endless), (&endless, &ends)] {
+        let found = plays(("", old, free), ("", new, free));
+        assert!(differs(&found), "{old}\n{new}\n{found:?}");
+    }
+    for (old, new) in [(&ends, &returns), (&returns, &ends), (&endless, &endless)] {
+        assert_eq!(plays(("", old, free), ("", new, free)), Replay::Agrees, "{old}\n{new}");
+    }
+    let slot = "%p = alloca i8\nstore i8 0, ptr %p\nbr label %l\nl:\n%x = load i8, ptr %p\n%y = xor i8 %x, 3\n\
+                store i8 %y, ptr %p\n%c = icmp eq i8 %y, 1\nbr i1 %c, label %o, label %l\no:\nret i8 1";
+    assert!(differs(&plays(("", slot, free), ("", &returns, free))));
+    for (head, node) in [("mustprogress ", free), ("willreturn ", free), ("", "mustprogress")] {
+        assert_eq!(plays((head, &endless, node), ("", &returns, free)), Replay::Undefined, "{head}{node}");
+        assert!(matches!(plays(("", &returns, free), (head, &endless, node)), Replay::Unsupported(_)), "{head}{node}");
+    }
+}
+
 #[test]
 fn what_is_not_modelled_is_said() {
     let scalar = ("i32", "i32 %x, ptr %p");
@@ -266,7 +311,7 @@ fn what_is_not_modelled_is_said() {
         ("%r = call i32 @strlen(ptr %p)\nret i32 %r", "LLVM knows"),
         ("%r = call i32 @llvm.made.up(i32 1)\nret i32 %r", "made.up"),
         ("%r = load i32, ptr %p, !invariant.load !{}\nret i32 %r", "!invariant.load"),
-        ("br label %l\nl:\nbr label %l", "too many steps"),
+        (COUNTS, "too many steps"),
         ("%r = add i32 %z, 1\nret i32 %r", "%z is used before"),
         ("call void @llvm.assume(i1 true) [ \"align\"(ptr %p, i64 64) ]\nret i32 0", "bundles"),
     ] {
@@ -348,7 +393,7 @@ fn no_function_differs_from_itself() {
 
 #[test]
 fn a_search_ends_where_runs_do_not() {
-    let file = file("i4", "i4 %x, i4 %y, i1 %c", "br label %l\nl:\nbr label %l");
+    let file = file("i4", "i4 %x, i4 %y, i1 %c", COUNTS);
     let f = (&file, &file.functions[1]);
     let found = Replayer::new(f, f).unwrap().search(candidates(f, f, &[], 1));
     let said: Vec<&str> = found.unsupported.keys().map(String::as_str).collect();

@@ -1,0 +1,75 @@
+//! Runs that go on for ever: one that comes back to a state that it has been in, with no choice and no effect in
+//! between, does so again and again.
+
+use super::choice::{RefinementSide, Stop};
+use super::machine::{Frame, Machine};
+use super::memory::Memory;
+use super::value::Value;
+use rewright_llvm::body::Body;
+use rewright_llvm::module::{Definition, File};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// A run that has come to fewer blocks is not looked at.
+const BEGIN: usize = 16;
+
+/// What decides how a run goes on from the start of a block.
+struct State<'a> {
+    block: usize,
+    values: FxHashMap<&'a str, Value>,
+    memory: Memory,
+    /// How often functions were called whose answers may depend on that.
+    calls: BTreeMap<String, u32>,
+    events: usize,
+    choices: usize,
+}
+
+/// Looks for a state that comes back, by Brent's algorithm: the state that is kept is replaced after twice as many
+/// blocks each time, so that a period of any length is found.
+#[derive(Default)]
+pub(super) struct Watch<'a> {
+    blocks: usize,
+    kept: Option<State<'a>>,
+}
+
+impl<'a> Watch<'a> {
+    /// Has the run, at the start of a block, been in the same state before?
+    pub(super) fn comes_back(&mut self, machine: &Machine<'a>, frame: &Frame<'a>, block: usize) -> bool {
+        self.blocks += 1;
+        if let Some(kept) = &self.kept
+            && kept.block == block
+            && kept.choices == machine.chooser.choices()
+            && kept.events == machine.events.len()
+            && kept.calls == machine.calls
+            && kept.values == frame.values
+            && kept.memory == machine.memory
+        {
+            return true;
+        }
+        if self.blocks >= BEGIN && self.blocks.is_power_of_two() {
+            self.kept = Some(State {
+                block,
+                values: frame.values.clone(),
+                memory: machine.memory.clone(),
+                calls: machine.calls.clone(),
+                events: machine.events.len(),
+                choices: machine.chooser.choices(),
+            });
+        }
+        false
+    }
+}
+
+/// How a run of a function ends that goes on for ever in its body. Where something promises that it makes progress, the
+/// first version is undefined; whether the second one is, is not decided.
+pub(super) fn ends(side: RefinementSide, file: &File, definition: &Definition, body: &Body) -> Stop {
+    let promised = |attribute: &String| matches!(attribute.as_str(), "mustprogress" | "willreturn");
+    let metadata = body.blocks.iter().flat_map(|block| &block.instructions).flat_map(|i| &i.metadata);
+    let progresses = definition.attributes.iter().any(promised)
+        || metadata.into_iter().any(|(kind, node)| kind == "!llvm.loop" && file.progressing_loops.contains(node));
+    match (progresses, side) {
+        (false, _) => Stop::Ends,
+        (true, RefinementSide::Before) => Stop::Undefined("it goes on for ever, and promises to make progress".into()),
+        (true, RefinementSide::After) => Stop::Unsupported("a loop without an end that promises progress".into()),
+    }
+}
