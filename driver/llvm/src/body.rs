@@ -20,6 +20,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// The `phi` instructions that it begins with.
+    pub fn phis(&self) -> impl Iterator<Item = &Instruction> + Clone {
+        self.instructions.iter().take_while(|i| matches!(i.shape, Shape::Phi(_)))
+    }
+
     /// Labels of the blocks that may come next.
     pub fn targets(&self) -> Vec<&String> {
         match self.instructions.last().map(|i| &i.shape) {

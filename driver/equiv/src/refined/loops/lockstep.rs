@@ -174,10 +174,7 @@ fn cuts(
 
 /// Has what merges where a block of a pair begins a partner there in the other version?
 fn are_carried(flows: &[Flow<'_>; 2], values: &BTreeMap<String, String>, (old, new): (usize, usize)) -> bool {
-    let phis = |n: usize, at: usize| {
-        let all = flows[n].body.blocks[at].instructions.iter();
-        all.take_while(|i| matches!(i.shape, Shape::Phi(_))).filter_map(|i| i.result.as_ref())
-    };
+    let phis = |n: usize, at: usize| flows[n].body.blocks[at].phis().filter_map(|i| i.result.as_ref());
     let is_there = |n: usize, at: usize, name: &String| match flows[n].definition(name) {
         Some((made, i)) => made != at || matches!(i.shape, Shape::Phi(_)),
         None => true,

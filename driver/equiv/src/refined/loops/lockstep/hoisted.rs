@@ -31,8 +31,7 @@ impl Pairing {
                 meet && own.block == *old && elsewhere().any(|other| kind(other) == kind(own.load))
             };
             let hoisted: Vec<_> = own[0].iter().filter(is_hoisted).collect();
-            let others = &flows[1].body.blocks[*new].instructions;
-            let phis = others.iter().take_while(|i| matches!(i.shape, Shape::Phi(_)));
+            let phis = flows[1].body.blocks[*new].phis();
             for OwnLoad { load, .. } in &hoisted {
                 if !is_among(&self.values, load)
                     && let Some(other) =

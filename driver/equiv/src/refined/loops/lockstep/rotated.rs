@@ -32,10 +32,7 @@ impl Rotated {
 
     /// Those that are still there among other pairs.
     pub(super) fn among(self, blocks: &[(usize, usize)]) -> Rotated {
-        let is_pair = |one: &RotatedLoop| {
-            let pair = [one.inside, one.other.header];
-            blocks.contains(&(pair[one.version], pair[1 - one.version]))
-        };
+        let is_pair = |one: &RotatedLoop| blocks.contains(&by_version(one.version, one.inside, one.other.header));
         Rotated { loops: self.loops.into_iter().filter(is_pair).collect() }
     }
 
@@ -72,11 +69,16 @@ fn rotated(version: usize, flows: &[Flow<'_>; 2], blocks: &[(usize, usize)]) -> 
     flows[version].loops().into_iter().filter_map(of).collect()
 }
 
+/// What is of a version and what is of the other one, with what is of the first version first.
+fn by_version<T>(version: usize, own: T, other: T) -> (T, T) {
+    if version == 0 { (own, other) } else { (other, own) }
+}
+
 impl RotatedLoop {
     fn pair_values(&self, flows: &[Flow<'_>; 2], pairing: &mut Pairing) {
         let [flow, other] = [&flows[self.version], &flows[1 - self.version]];
         let made = &flow.body.blocks[self.blocks.header].instructions;
-        for phi in phis(other, self.other.header) {
+        for phi in other.body.blocks[self.other.header].phis() {
             let back = passed_back(other, &self.other, phi);
             let mut best: Option<(usize, &Instruction)> = None;
             for value in made.iter().filter(|value| value.result.is_some() && value.ty == phi.ty) {
@@ -89,10 +91,8 @@ impl RotatedLoop {
                 }
             }
             if let Some((_, value)) = best {
-                match self.version {
-                    0 => pairing.pair(value, phi),
-                    _ => pairing.pair(phi, value),
-                }
+                let (old, new) = by_version(self.version, value, phi);
+                pairing.pair(old, new);
             }
         }
     }
@@ -105,7 +105,7 @@ impl RotatedLoop {
         let made = &flow.body.blocks[self.blocks.header].instructions;
         let outside = other.order().iter().filter(|at| !self.other.blocks.contains(at));
         let mut found = vec![];
-        for phi in outside.flat_map(|at| phis(other, *at)) {
+        for phi in outside.flat_map(|at| other.body.blocks[*at].phis()) {
             let Some(phi_name) = phi.result.as_ref().filter(|name| paired(name).is_none()) else { continue };
             let merged = merged(other, phi);
             for value in made.iter().filter(|value| value.ty == phi.ty) {
@@ -117,8 +117,7 @@ impl RotatedLoop {
                     _ => other.definition(&operand.text).is_some_and(|(_, made)| kind(made) == kind(value)),
                 };
                 if merged.iter().all(|operand| is_copy(operand)) {
-                    let pair = [name.clone(), phi_name.clone()];
-                    found.push((pair[self.version].clone(), pair[1 - self.version].clone()));
+                    found.push(by_version(self.version, name.clone(), phi_name.clone()));
                 }
             }
         }
@@ -136,7 +135,7 @@ impl RotatedLoop {
         let [flow, other] = [&flows[self.version], &flows[1 - self.version]];
         let goes_round = match &value.shape {
             Shape::Phi(_) => passed_back(flow, &self.blocks, value).zip(back).is_some_and(|(next, back)| {
-                let [old, new] = if self.version == 0 { [next, back] } else { [back, next] };
+                let (old, new) = by_version(self.version, next, back);
                 pairing
                     .values
                     .get(&old.text)
@@ -147,10 +146,6 @@ impl RotatedLoop {
         let [name, begin] = [&phi.result, &value.result].map(|name| name.as_deref().unwrap_or_default());
         2 * usize::from(goes_round) + usize::from(name.starts_with(begin))
     }
-}
-
-fn phis<'a>(flow: &Flow<'a>, at: usize) -> impl Iterator<Item = &'a Instruction> {
-    flow.body.blocks[at].instructions.iter().take_while(|i| matches!(i.shape, Shape::Phi(_)))
 }
 
 /// What comes together in a phi, also by way of others that only pass on.
