@@ -194,7 +194,7 @@ fn run(command: &mut Command, shown: &str, timeout: Duration) -> Result<(ExitSta
         let Some(mut stderr) = stderr else { return Ok(vec![]) };
         let mut said = vec![];
         stderr.by_ref().take(SAID).read_to_end(&mut said)?;
-        // It waits for whoever does not read.
+        // It would wait if its output were not read.
         io::copy(&mut stderr, &mut io::sink())?;
         Ok(said)
     });
@@ -225,7 +225,7 @@ fn printed(stdout: ChildStdout) -> io::Result<Vec<u8>> {
 /// Waits in a thread of its own.
 fn reading<T: Send + 'static>(wait: impl FnOnce() -> io::Result<T> + Send + 'static) -> Receiver<io::Result<T>> {
     let (sender, receiver) = channel();
-    // Where nobody listens any more, there is nothing to say.
+    // The receiver may be gone; then the result is unused.
     thread::spawn(move || drop(sender.send(wait())));
     receiver
 }

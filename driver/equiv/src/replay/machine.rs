@@ -163,7 +163,7 @@ impl<'a> Machine<'a> {
             self.store_value(ty, &value, pointer, 1, None)
         });
         if filled.is_err() {
-            // Whoever accesses it hears that it is not modelled.
+            // An access to it is reported as not modelled.
             self.memory.objects.remove(&object);
         }
         Ok(())

@@ -61,10 +61,10 @@ pub(in super::super) struct Behaviour {
     pub(in super::super) accesses: Vec<Access>,
     /// When it returns.
     pub(in super::super) returns: Expr,
-    /// Calls that somebody may notice: a number that is another one for other calls.
+    /// The observable calls, as a number: other calls have another number.
     pub(in super::super) trace: Expr,
     pub(in super::super) events: Vec<Event>,
-    /// Stack slots: their memory is nobody's any more when it returns.
+    /// Stack slots: their memory is not observable any more when it returns.
     pub(in super::super) slots: Vec<Expr>,
     /// What is known of these, and of global variables, where it begins at the entry.
     pub(in super::super) objects: Vec<Object>,
@@ -153,7 +153,7 @@ pub(in super::super) struct Arrived {
     pub(in super::super) readings: Vec<(usize, Expr)>,
 }
 
-/// A call that somebody may notice.
+/// An observable call.
 pub(in super::super) struct Event {
     pub(in super::super) reached: Expr,
     /// Behind it.

@@ -153,7 +153,7 @@ impl SymbolicExecutor<'_> {
         module.alignment(name).or_else(of_type).unwrap_or(1)
     }
 
-    /// An address that nobody knows, but that it is aligned.
+    /// An unknown address, except that it is aligned.
     pub(super) fn place(&mut self, name: &str, align: u64) -> Expr {
         if align <= 1 || !align.is_power_of_two() {
             return self.s.unknown(name, &[], Sort::Bits(64));
