@@ -63,7 +63,7 @@ pub enum JitError {
         /// The loader's own words.
         reason: String,
     },
-    /// A function of a shared library that nobody has allowed to be called.
+    /// A function of a shared library that the user has not allowed to be called.
     #[error("{}", crate::permission::needs(.0))]
     NotAllowed(String),
     /// Cranelift says no.
