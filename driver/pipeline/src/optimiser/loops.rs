@@ -51,7 +51,7 @@ pub enum LoopTest {
     While(String),
     /// While its counter is not zero.
     Counter,
-    /// Nobody knows, but the original has no meaning if it goes on for ever.
+    /// It is unknown, but the original is undefined if it goes on for ever.
     MustEnd,
 }
 
