@@ -1,8 +1,8 @@
 //! One prepared engine for all files of a build: `rewright wrap` serves, `rewright cc` asks.
 //!
 //! Loading packs and preparing rules takes longer than compiling a file of ordinary size, and the next process would do
-//! it again. A request is the server's identity (program and packs, so that nobody gets the rules of another), the
-//! name of a file, and whether it is to be told what became of its functions; the answer is [`Applied`].
+//! it again. A request is the server's identity (program and packs, so that no process gets the rules of another one),
+//! the name of a file, and whether to tell what became of its functions; the answer is [`Applied`].
 //!
 //! **Invariant**: an answer is what the asking process would have computed. Where there is none, for whatever reason,
 //! it computes.
@@ -64,7 +64,7 @@ fn work(first: UnixStream, workers: &Mutex<Workers>, identity: &str, rules: &Rea
     let (sender, receiver) = channel();
     let mut next = Some(first);
     while let Some(stream) = next {
-        // Whoever asked has gone, or asks for something else: that is its own business.
+        // The client may have gone, or asked for something else: neither is an error of the server.
         let _ = answer(&stream, identity, rules);
         drop(stream);
         let waiting = {
@@ -98,7 +98,7 @@ fn answer(stream: &UnixStream, identity: &str, rules: &Ready) -> io::Result<()> 
     Ok(())
 }
 
-/// Asks for a file; `None` where nobody has an answer.
+/// Asks for a file; `None` where there is no answer.
 pub fn ask(socket: &Path, identity: &str, file: &Path, told: bool) -> Option<Applied> {
     let mut stream = UnixStream::connect(socket).ok()?;
     let told = if told { TOLD } else { "" };
