@@ -90,7 +90,7 @@ pub(super) struct Written {
     pub(super) when: Option<(Expr, Expr)>,
 }
 
-/// A byte of a memory that nobody has written to.
+/// A byte of a memory that has not been written to.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// The memory: a variable.
@@ -295,7 +295,7 @@ impl Script {
         expr
     }
 
-    /// An application of a function that nobody knows: equal arguments give equal results.
+    /// An application of an uninterpreted function: equal arguments give equal results.
     pub fn unknown(&mut self, name: &str, args: &[Expr], sort: Sort) -> Expr {
         let name = format!("|{name}|");
         let declared = format!("declare {name}");
@@ -308,8 +308,8 @@ impl Script {
         if args.is_empty() { self.literal(name, sort) } else { self.apply(&name, args, sort) }
     }
 
-    /// Bits that read as this float. A float has one such pattern, unless it is a NaN: then these are any, and the same for
-    /// whoever asks.
+    /// Bits that read as this float. A float has one such pattern, unless it is a NaN: then these are any, and the same
+    /// for all callers.
     pub fn bits_of(&mut self, float: Expr, format: Format) -> Expr {
         let key = format!("bits of {}", self.name(float));
         if let Some(known) = self.known.get(&key) {
