@@ -299,7 +299,7 @@ impl Case<'_> {
             return Ok(Decision::new(Verdict::Unknown, "solver").because(why));
         }
         if !differs.is_no() {
-            // Somewhere one side is a NaN whose bits nobody may rely on, and the other is not, or another.
+            // For some values one side is a NaN whose bits are unspecified, and the other is not, or is another one.
             for (side, other) in [(0, "right"), (1, "left")] {
                 if self.ask(solver, &mut question, Ask::DiffersDespite(side))?.is_no()
                     && !self.ask(solver, &mut question, Ask::DiffersDespite(1 - side))?.is_no()

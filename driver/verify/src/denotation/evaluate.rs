@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub(super) enum Denotation {
     Word(i64),
     State(Rc<Memory>),
-    /// The results of an operation that nobody knows: projection `i` is a hash of this and `i`.
+    /// The results of an unknown operation: projection `i` is a hash of this and `i`.
     Tuple(u64),
 }
 
