@@ -52,7 +52,7 @@ impl Effects {
     }
 
     /// Allocates, and does nothing else: what it gives is a new object, which its operands determine as a value. So it may
-    /// be executed elsewhere, once at most for each time, or not at all where nobody needs the object.
+    /// be executed elsewhere, once at most for each time, or not at all where the object is unused.
     pub fn only_allocates(&self) -> bool {
         !self.allocates.is_empty() && Effects { allocates: vec![], ..self.clone() }.is_pure()
     }
@@ -287,8 +287,8 @@ impl Op {
         }
     }
 
-    /// Does it only say what is looked at of its operand? Then it is no instruction: whoever takes its result takes
-    /// the operand.
+    /// Does it only say what is looked at of its operand? Then it is no instruction: users of its result take the
+    /// operand.
     pub fn is_copy(&self) -> bool {
         self.model == Some(Model::Truth)
     }
@@ -379,7 +379,7 @@ impl OpTable {
         next
     }
 
-    /// Adds the two parts of an operation that is divisible. Nobody finds them by name.
+    /// Adds the two parts of an operation that is divisible. They cannot be found by name.
     pub fn declare_parts(&mut self, whole: OpId) {
         let op = self.get(whole);
         if !op.is_divisible() || op.parts.is_some() {

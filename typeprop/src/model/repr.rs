@@ -29,7 +29,7 @@ pub enum Repr {
     /// So many lanes.
     Lanes(Scalar, u32),
     /// A word that is an address. What it may be used for, its *provenance*, belongs to its value and is in no bit of
-    /// it: no program computes it, but whoever asks whether two pointers are one has to.
+    /// it: no program computes it, but code that asks whether two pointers are one has to.
     Pointer,
 }
 
