@@ -213,7 +213,7 @@ pub enum ArrayKind {
     Argument(u32),
     /// Allocated in the function.
     Local,
-    /// A value that loops carry; nobody but them sees it.
+    /// A value that loops carry; no other code sees it.
     Cell,
 }
 

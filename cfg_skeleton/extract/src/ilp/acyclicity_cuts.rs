@@ -181,7 +181,7 @@ impl<'g> CutFinder<'g> {
             }
             ways[class] = own;
             let had = solution.had[class];
-            // What nobody has is sure to come where all of its nodes do.
+            // A class that is not had is as likely to come there as the least likely of its nodes.
             reach[class] = if had > NONE { (sum / had).min(1.0) } else { least };
         }
         (ways, reach)

@@ -1,7 +1,7 @@
 //! P10: what is left, in parts that do not meet, each numbered anew.
 //!
-//! No node of one part refers to another, so a best choice of the whole is a best choice of each part. Forced classes
-//! that stand on no cycle are referred to by nobody and so hold nothing together.
+//! No node of one part refers to another, so a best choice of the whole is a best choice of each part. No node refers
+//! to forced classes that are on no cycle, so these connect nothing.
 
 use super::{Left, Work};
 use crate::graph::{Class, Classes, Graph, Node};

@@ -1,4 +1,4 @@
-//! Executes the statements that are kept, and compares states with the original program's wherever somebody looks.
+//! Executes the statements that are kept, and compares states with the original program's wherever they are observed.
 
 use super::{Validator, Violation};
 use crate::egraph::{ClassId, Head, InputId};
