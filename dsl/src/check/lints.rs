@@ -189,7 +189,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Functions of C in files that were asked for, of which nobody says that nothing changes what they read.
+    /// Functions of C in files that were asked for, of which no attribute says that nothing changes what they read.
     fn changing_c_functions(&self) -> impl Iterator<Item = (OpId, &Op)> {
         let places = self.fns.iter().filter(|place| self.files[place.file].root);
         let is_meant = |place: &&FnPlace<'_>| place.item.attributes.iter().any(|a| a.name.node == "unchanging");
