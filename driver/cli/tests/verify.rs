@@ -360,7 +360,7 @@ fn hard_questions_are_divided() {
     assert_eq!(verdicts, ["equal", "counterexample"]);
 }
 
-/// A rule that says that it gives something up is close, or wrong all the same. A library's results are tested.
+/// A rule that says that it gives something up is close, or wrong nevertheless. A library's results are tested.
 #[test]
 fn rules_that_are_no_equalities_are_tested() {
     let rules = "  @approximate(\"rounding\")\n  rule close(x: f64, y: f64, z: f64): fadd(fadd(x, y), z) => fadd(x, \
