@@ -17,8 +17,8 @@ use rewright_llvm::lex::global_names;
 use rewright_llvm::module::{Definition, File};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Promises of functions that are undefined in their own body where they are broken, after so many steps. What others
-/// promise, as that a call may go, is for those who call.
+/// Promises of functions that are undefined in their own body where they are broken, after finitely many steps. Other
+/// promises, such as that a call may go, concern the callers.
 const OF_FUNCTIONS: [&str; 6] = ["nofree", "nosync", "nounwind", "norecurse", "nocallback", "noreturn"];
 
 /// The same, but it takes for ever to break them.

@@ -24,7 +24,7 @@ const OUTPUT: &str = "{out}";
 /// Stands for a pass.
 const PASS: &str = "{pass}";
 
-/// More output is none that anybody wants.
+/// More output is of no use.
 const MOST: u64 = 1 << 30;
 
 /// As much of what a command says is kept.
@@ -215,7 +215,7 @@ fn run(command: &mut Command, shown: &str, timeout: Duration) -> Result<(ExitSta
     result
 }
 
-/// All that it prints, or a byte more than anybody wants.
+/// All that it prints, or a byte more than the limit.
 fn printed(stdout: ChildStdout) -> io::Result<Vec<u8>> {
     let mut text = vec![];
     stdout.take(MOST + 1).read_to_end(&mut text)?;

@@ -142,9 +142,9 @@ impl<'a> Module<'a> {
         self.globals.get(name).copied()
     }
 
-    /// The definition of a global variable or alias: what stands behind its `=`, with named types written out, but without
-    /// what is attached to it (only what that says of its address is kept), and without whether anybody looks at its
-    /// address and in which shared object it is.
+    /// The definition of a global variable or alias: what stands behind its `=`, with named types written out, but
+    /// without what is attached to it (only what that says of its address is kept), and without whether its address is
+    /// significant and in which shared object it is.
     pub(super) fn global(&self, name: &str) -> Option<String> {
         let text = self.globals.get(name)?;
         let tokens = tokens(text);

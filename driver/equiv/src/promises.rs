@@ -170,7 +170,7 @@ impl<'a> Promises<'a> {
         }
     }
 
-    /// Does what is given point to nothing that anybody else knows? It is null, or what a call has allocated.
+    /// Does what is given point to nothing that other code knows? It is null, or what a call has allocated.
     pub(super) fn hold_of_result(&self, annotation: &str) -> bool {
         if annotation != "noalias" {
             return false;

@@ -1,7 +1,7 @@
 //! Allocations that are not observable: memory whose address stays in a function is a stack slot of it.
 //!
 //! The first version may choose whether an allocation succeeds, and where, so one that does not escape may be taken to
-//! succeed: that is one of the things that the first version may do. The second version's allocations may fail.
+//! succeed: that is one of the things that the first version may do. This does not hold of the second version.
 
 use super::super::annotations::parts;
 use super::super::modules::Version;

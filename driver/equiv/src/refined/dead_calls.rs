@@ -2,7 +2,7 @@
 //! one does.
 //!
 //! Such a call returns and leaves everything as it was, so that the rest is the first version except for what is
-//! undefined in the call. The second version's calls are kept: what is undefined there must stay.
+//! undefined in the call. This does not hold of the second version: what is undefined there must stay.
 
 use super::super::annotations::has;
 use super::super::modules::Version;

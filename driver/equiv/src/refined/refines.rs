@@ -35,7 +35,7 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Resul
     let without =
         Without { slots: &slots, objects: old.objects.iter().chain(&new.objects).filter(|o| o.is_slot()).collect() };
     same.push(memories_refine(s, &old.memory, &new.memory, &without)?);
-    // If a call in the first version does not return, its result and memory are not compared.
+    // If a call does not return in the first version, results and memory are not compared.
     let (left, returned) = (s.not(old.returns), s.and(&same));
     let mut same = vec![defined, s.equal(old.trace, new.trace), s.or(&[left, returned])];
     // Callees cannot observe slots that do not escape.

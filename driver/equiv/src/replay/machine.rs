@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
             self.memory.objects.insert(Object::Block(n), cells);
         }
         for (name, global) in &self.program.globals {
-            // One that is not modelled has no object: who accesses it hears of that.
+            // One that is not modelled has no object: an access to it is reported.
             let Some(object) = self.world.object(name) else { continue };
             if global.open.is_some() || self.world.differs(name) {
                 continue;

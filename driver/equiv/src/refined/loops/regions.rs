@@ -33,7 +33,7 @@ pub(super) struct Cut {
     pub(super) header: usize,
     /// The blocks of its loop, where iterations are counted.
     blocks: BTreeSet<usize>,
-    /// Regions go on behind it all the same.
+    /// Regions go on behind it nevertheless.
     pub(super) is_passed: bool,
     /// What is known there.
     pub(super) state: State,

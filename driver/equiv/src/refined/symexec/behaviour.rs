@@ -109,7 +109,7 @@ impl Behaviour {
 pub(in super::super) struct Begun {
     /// What is known of it: that computing it was defined.
     pub(in super::super) known: Expr,
-    /// What has been asked for, by who has asked and which it is, if it is the same for each use.
+    /// What has been asked for, by the candidate that has asked and which it is, if it is the same for each use.
     pub(in super::super) values: Vec<((usize, usize), Value)>,
     /// Bases that have been read again.
     pub(in super::super) read: Vec<(usize, Leaf)>,
@@ -145,7 +145,7 @@ pub(in super::super) struct Chosen {
 pub(in super::super) struct Arrived {
     pub(in super::super) cut: usize,
     pub(in super::super) reached: Expr,
-    /// By who has asked, and which of the values that are asked for together.
+    /// By the candidate that has asked, and which of the values that are asked for together.
     pub(in super::super) values: Vec<((usize, usize), Samples)>,
     /// Of these, those of which each use may see another value, if the version is not undefined then.
     pub(in super::super) settled: BTreeSet<(usize, usize)>,

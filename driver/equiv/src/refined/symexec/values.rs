@@ -165,7 +165,7 @@ impl SymbolicExecutor<'_> {
     }
 }
 
-/// The bits of a constant that is a number; what is poison has bits all the same.
+/// The bits of a constant that is a number; a poison value has bits, too.
 fn number(ty: &Type, text: &str) -> Option<u128> {
     match (ty, text) {
         (_, "poison" | "zeroinitializer") => Some(0),

@@ -127,7 +127,7 @@ fn functions_in_a_circle_recur() {
     }
 }
 
-/// Addresses of slots and of globals are not null, unless the global may be undefined or its address is given.
+/// Addresses of slots and of globals are not null, unless the global may have no definition or its address is given.
 #[test]
 fn what_is_somewhere_is_not_null() {
     let module = |declared: &str, promise: &str| {
