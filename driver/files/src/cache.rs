@@ -88,7 +88,7 @@ impl Cache {
         self.folder.join(&name[..2]).join(&name[2..])
     }
 
-    /// What went wrong since this was asked last, each thing once. Results are right all the same.
+    /// What went wrong since this was asked last, each thing once. Results are right nevertheless.
     pub fn troubles(&self) -> Vec<String> {
         std::mem::take(&mut *self.noted()).into_iter().collect()
     }

@@ -35,7 +35,7 @@ pub trait Store: Send + Sync {
     fn put(&self, name: &str, content: &[u8]) -> io::Result<()>;
 }
 
-/// A folder, which may be on a file system of the network. It grows; who owns it cleans it up.
+/// A folder, which may be on a file system of the network. It grows; its owner cleans it up.
 pub struct Folder(PathBuf);
 
 impl Folder {
