@@ -241,7 +241,7 @@ fn weight(effects: &Effects) -> u8 {
     })
 }
 
-/// What a function may do, for who is told that packs say less.
+/// What a function may do, for the note that packs say less.
 fn seen_by_llvm(effects: OpaqueEffects) -> &'static str {
     match effects {
         OpaqueEffects::Pure => "does nothing",
