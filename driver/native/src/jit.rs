@@ -48,9 +48,9 @@ pub enum JitError {
     /// A call of something that neither the file nor the runtime has.
     #[error("{caller} uses {callee}, which is not in the file")]
     Undefined {
-        /// Who.
+        /// The caller.
         caller: String,
-        /// What.
+        /// The callee.
         callee: String,
     },
     /// A function of a shared library that cannot be loaded.

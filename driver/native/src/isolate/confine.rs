@@ -1,4 +1,4 @@
-//! What a worker's process gives up before it loads anybody's code: SECURITY.md says what that promises.
+//! What a worker's process gives up before it loads the code of a library: SECURITY.md says what that promises.
 //!
 //! * Descriptors that its parent's parents have left open.
 //! * Limits: memory, processor time for each call, open files, size of files, no core files.
