@@ -67,7 +67,7 @@ fn resolve_links(files: &[check::ParsedFile], sources: &Sources, program: &mut P
 }
 
 /// The same program where every schedule runs what is known of pointers first, as a program in C wants it: examples run
-/// under schedules of packs, which leave that to who loads them.
+/// under schedules of packs, which leave that to the code that loads them.
 pub fn for_c(mut program: Program) -> Program {
     let mut schedules = std::mem::take(&mut program.schedules);
     schedules.values_mut().for_each(|schedule| take_pointers(&program, &mut schedule.steps));
