@@ -45,7 +45,7 @@ pub struct LoopRemark {
 /// What decides whether a loop goes on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LoopTest {
-    /// It goes on so often each time that it is entered.
+    /// It goes on this many times each time that it is entered.
     Times(i64),
     /// While an operation, by name, is not zero.
     While(String),
