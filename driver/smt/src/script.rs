@@ -64,7 +64,7 @@ pub struct Script {
     pub opaque: bool,
     /// Variables that are the bits of a float that is computed.
     computed: FxHashSet<u32>,
-    /// Floats that such bits read as, where it is known who gives them: however a NaN is chosen, that is one term.
+    /// Floats that such bits read as, where it is known what gives them: however a NaN is chosen, that is one term.
     floats: FxHashMap<Expr, Expr>,
     makers: Makers,
     /// Sums and products that are equal by the laws of a ring are to be one term.
@@ -237,7 +237,8 @@ impl Script {
         self.hides
     }
 
-    /// Others do not change what lies at an address that is a sum with this term: who writes there must know it.
+    /// Other code does not change what lies at an address that is a sum with this term: code that writes there must
+    /// know it.
     pub fn keep_private(&mut self, address: Expr) {
         if !self.private.contains(&address) {
             self.private.push(address);

@@ -178,7 +178,7 @@ impl Solver {
         self.timed
     }
 
-    /// Replaces the process; what to answer, or an error where that has not helped so often.
+    /// Replaces the process; what to answer, or an error where that has not helped several times in a row.
     fn replace(&mut self, failure: Failure) -> io::Result<Answer> {
         self.process = Process::start(&self.config)?;
         let time = match failure {
