@@ -74,7 +74,7 @@ impl Default for Limits {
     }
 }
 
-/// Who says what a class is.
+/// The evidence of what a class is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Witness {
     /// The run: it computed this IR value, or was in this state.

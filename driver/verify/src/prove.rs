@@ -25,7 +25,7 @@ use std::time::Instant;
 /// Widths at which to prove what is too hard at the machine's: those of the widest operand.
 const SMALLER: [u32; 2] = [16, 8];
 
-/// Products, quotients and floats: of what a solver has not found out about these soon it will hear no more.
+/// Products, quotients and floats: a solver that has not decided a question about these soon does not decide it later.
 const HARD: [&str; 6] = ["(bvmul ", "(bvudiv ", "(bvurem ", "(bvsdiv ", "(bvsrem ", "(fp."];
 
 /// How many times as many steps other questions get.
@@ -321,7 +321,7 @@ impl Case<'_> {
         }
     }
 
-    /// The solver has a counterexample: values are run before anybody believes it.
+    /// The solver has a counterexample: its values are run before it is believed.
     fn confirm_model(&self, question: &Question, assigned: &[(Assigned, Option<Assigned>)]) -> Decision {
         if let Some(why) = &question.uninterpreted {
             return Decision::new(Verdict::Unknown, "solver").because(why.clone());

@@ -68,7 +68,7 @@ pub(super) struct Carried {
     role: LoopRole,
 }
 
-/// By class: what it is, and who says so.
+/// By class: what it is, and the witness of that.
 pub(super) type Found = Vec<Option<(Witness, Denotation)>>;
 
 /// The pseudo-random function behind everything that has no meaning.
