@@ -29,7 +29,7 @@ typedef int Main(int, char **, char **);
 
 static Main *program;
 
-// Who waits for which copy.
+// Which caller waits for which copy.
 static struct {
   pid_t pid;
   int caller;

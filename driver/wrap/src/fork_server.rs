@@ -79,7 +79,7 @@ fn name(program: &OsStr, world: &str) -> String {
     Key::of(VERSION, [identity(program).as_bytes(), world.as_bytes()]).to_string()
 }
 
-/// What a process inherits and no request says: who it is, what it may do and use, which files it sees, and what it was
+/// What a process inherits and no request says: its user, what it may do and use, which files it sees, and what it was
 /// linked with. `None` where the system does not tell.
 fn world() -> Option<String> {
     const FACTS: [&str; 13] = [

@@ -23,8 +23,8 @@ const TOLD: &str = "told";
 /// Functions may be deep; the main thread of a process has as much.
 const STACK: usize = 8 << 20;
 
-/// Who works. As many as are asked at once, each with an engine that no other one uses then: a build of one command at
-/// a time prepares one engine.
+/// The workers. As many as are asked at once, each with an engine that no other one uses then: a build of one command
+/// at a time prepares one engine.
 #[derive(Default)]
 struct Workers {
     idle: Vec<Sender<UnixStream>>,
@@ -45,7 +45,7 @@ pub fn serve(socket: &Path, identity: &str, rules: Ready) -> io::Result<()> {
         for stream in listener.incoming().flatten() {
             let mut all = lock(&workers);
             if let Some(worker) = all.idle.pop() {
-                // A worker that is gone has left its caller without an answer, who computes.
+                // If the worker is gone, the client gets no answer, and computes.
                 let _ = worker.send(stream);
             } else if all.started < limit {
                 all.started += 1;
@@ -133,7 +133,7 @@ mod tests {
             assert_eq!((answered.facts.optimised, answered.facts.known), (1, met_before));
             assert_eq!(&answered.facts.rules, rules);
         }
-        // Who is told of functions is told of all, and gets the same.
+        // A client that is told of functions is told of all, and gets the same.
         let told = ask(&socket, "mine", &file, true).unwrap();
         assert_eq!((&told.text, told.facts.known), (&own.text, 0));
         let functions = told.functions.unwrap();
