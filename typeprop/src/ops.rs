@@ -193,7 +193,8 @@ pub struct Op {
     pub checks: Vec<TrapCheck>,
     /// Cost.
     pub cost: Cost,
-    /// Another pack says the cost (`override`), which knows more of the machine and the data than who declares it.
+    /// Another pack says the cost (`override`), which knows more of the machine and the data than the one that declares
+    /// it.
     pub overridden: bool,
     /// Laws.
     pub laws: Laws,
@@ -229,7 +230,8 @@ pub struct Op {
 /// `@body("f")`: the function `%f` of the input is what an operation means. A key of [`Op::names`].
 pub const BODY: &str = "body";
 
-/// Who calls operations by names of their own, as attributes say it (`@llvm("@f")`). The keys of [`Op::names`].
+/// Front ends that call operations by names of their own, as attributes say it (`@llvm("@f")`). The keys of
+/// [`Op::names`].
 pub const FRONT_ENDS: [&str; 5] = [BODY, "clif", "intrinsic", "llvm", "mlir"];
 
 impl Op {
