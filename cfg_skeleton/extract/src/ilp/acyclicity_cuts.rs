@@ -1,7 +1,7 @@
 //! Cuts for unfounded sets of classes, which a fractional solution violates.
 //!
-//! Let `S` be any set of classes, cycle or not. Who has a class of `S` follows its node to an ordered child in `S`, and
-//! so on; since a choice has no cycles, this ends with a node that has no ordered child in `S`. So (3) of
+//! Let `S` be any set of classes, cycle or not. From a class of `S` that is had, follow its node to an ordered child in
+//! `S`, and so on; since a choice has no cycles, this ends with a node that has no ordered child in `S`. So (3) of
 //! [`super::model`] holds for every `S` and every J in it:
 //!
 //! ```text

@@ -7,7 +7,7 @@
 use super::Work;
 use crate::graph::Class;
 
-/// Who refers to a class.
+/// The classes that refer to a class.
 #[derive(Clone, Copy, PartialEq)]
 enum Parent {
     None,
