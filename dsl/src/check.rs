@@ -14,7 +14,7 @@
 //!    [`approximate`] reads what a rule that is no equality gives up.
 //! 4. [`schedules`], [`examples`], [`blocks`]: they name rules, so they come last.
 //! 5. [`lints`], [`unused`], [`unused_items`]: what is allowed but probably not meant, in root files only.
-//! 6. [`occurrences`]: for who asks, what each name means, by its place.
+//! 6. [`occurrences`]: if asked for, what each name means, by its place.
 //!
 //! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
 //! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.

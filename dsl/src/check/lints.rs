@@ -231,7 +231,7 @@ impl Checker<'_> {
     }
 
     /// A function of C that only allocates, though it is given a pointer to what another one reads: a copy is one of what is
-    /// there now. Who has thought of that says why it does not matter.
+    /// there now. An author who has considered that says why it does not matter.
     fn lint_allocations(&mut self) {
         let only_allocates =
             |op: &Op| !op.effects.allocates.is_empty() && !op.effects.accesses_memory() && !op.effects.io;
