@@ -62,7 +62,7 @@ compiled() {
     done
 }
 
-# gain [ARG..]: CPU time of both programs, one after the other, so often that what else the machine does meets both.
+# gain [ARG..]: CPU time of both programs, one after the other, often enough that other load meets both.
 # A measurement: no story depends on it.
 gain() {
     local TIMEFORMAT=%U

@@ -89,7 +89,7 @@ impl<C: Ord> Node<C> {
 }
 
 impl<C> Node<C> {
-    /// The type of what it computes; `None` for states, tuples and copies, and where nobody has interned the type.
+    /// The type of what it computes; `None` for states, tuples and copies, and where the type has not been interned.
     pub fn ty(&self, universe: &Universe) -> Option<Ty> {
         let types = match self.head {
             Head::Op(op) => match &universe.ops.get(op).results[..] {

@@ -16,7 +16,7 @@
 //!   store writes what a load reads, which instances of two programs belong together) is not trusted.
 //! * `run` executes a nest on concrete sizes.
 //! * `parallel` shows that the order makes no difference in which iterations of parallel loops are executed.
-//! * [`certificate`] holds what a proof found, for who checks it.
+//! * [`certificate`] holds what a proof found, for its checker.
 //! * [`datapath`] asks whether values that are computed in other ways are equal; nests do not know what operations mean.
 //!
 //! A value is never compared with an undefined one: what no store has written is equal to nothing.
@@ -213,7 +213,7 @@ pub enum ArrayKind {
     Argument(u32),
     /// Allocated in the function.
     Local,
-    /// A value that loops carry; nobody but them sees it.
+    /// A value that loops carry; no other code sees it.
     Cell,
 }
 

@@ -242,8 +242,8 @@ pub enum StatementKind {
     },
     /// A declared operation that stands at a site (see `Op::is_sited`): node `node` over its operands and
     /// `site`, a state that is live nowhere but in the segment before it. Other nodes of the same class over `site`
-    /// may be executed in its place. It goes only where a rule licenses that, or where nobody takes its result and the
-    /// state after it. One that observes and writes nothing only allocates: it may be executed further down instead.
+    /// may be executed in its place. It goes only where a rule licenses that, or where its result and the state after
+    /// it are unused. One that observes and writes nothing only allocates: it may be executed further down instead.
     Call {
         /// The operation, with its result as class.
         node: InputId,

@@ -14,7 +14,7 @@
 //!    [`approximate`] reads what a rule that is no equality gives up.
 //! 4. [`schedules`], [`examples`], [`blocks`]: they name rules, so they come last.
 //! 5. [`lints`], [`unused`], [`unused_items`]: what is allowed but probably not meant, in root files only.
-//! 6. [`occurrences`]: for who asks, what each name means, by its place.
+//! 6. [`occurrences`]: if asked for, what each name means, by its place.
 //!
 //! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
 //! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
@@ -121,7 +121,7 @@ fn everything(checker: &mut Checker<'_>) {
     checker.lint();
 }
 
-/// Checks packs for whoever only applies their rules, and still wants to know of every mistake in files that are not
+/// Checks packs for commands that only apply their rules, and still report every mistake in files that are not
 /// libraries: examples of libraries do not enter the program and are not checked, and there are no lints. All else is
 /// as [`check`] says. Lists have the lengths that `calls` need, too.
 pub fn check_applied(files: &[ParsedFile], calls: Calls<'_>) -> (Program, Vec<Diagnostic>) {
@@ -130,7 +130,7 @@ pub fn check_applied(files: &[ParsedFile], calls: Calls<'_>) -> (Program, Vec<Di
     (program, diagnostics)
 }
 
-/// Checks what rules and costs are made of, for whoever only applies them: of examples and tests nothing enters the
+/// Checks what rules and costs are made of, for commands that only apply them: examples and tests do not enter the
 /// program, mistakes in them are not found, and there are no lints. All else is as [`check`] says.
 pub fn check_rules(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
     let (program, diagnostics, _) = checked(files, Calls::default(), None, |_| {});
@@ -219,7 +219,7 @@ struct Checker<'a> {
     rejected_rules: Vec<String>,
     rejected_sets: Vec<String>,
     written: Vec<WrittenRule>,
-    /// What names mean, where somebody wants to know. Elaborations share the checker and add to it.
+    /// What names mean, where that is asked for. Elaborations share the checker and add to it.
     resolved: Option<RefCell<Resolved>>,
 }
 

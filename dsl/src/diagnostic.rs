@@ -68,7 +68,7 @@ pub struct Fix {
 pub enum Applicability {
     /// There is no other; it may be made unseen.
     Safe,
-    /// One of several; whoever wrote the text must choose.
+    /// One of several; the author of the text must choose.
     Maybe,
 }
 

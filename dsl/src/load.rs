@@ -168,7 +168,7 @@ impl Loader<'_> {
         self.found.insert(origin, LoadedFile { parsed, imports: IndexMap::new() });
     }
 
-    /// Adds [`POINTERS`] where C functions take pointers that packs name, and nobody has imported it.
+    /// Adds [`POINTERS`] where C functions take pointers that packs name, and no pack has imported it.
     fn pointers(&mut self, stands_for: &[(Origin, Origin)]) -> Option<Origin> {
         let origin = Origin::Std(POINTERS.into());
         let is_own = |origin: &Origin| {

@@ -17,7 +17,7 @@ pub struct FactId(pub u32);
 /// All packs of one run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Program {
-    /// Their texts, for who wants to say where a rule stands; empty where nobody has put them there.
+    /// Their texts, for code that says where a rule stands; empty where they have not been put there.
     #[serde(with = "shared")]
     pub sources: Arc<Sources>,
     /// Types and operations.
@@ -102,15 +102,16 @@ pub struct Fact {
     pub tparams: Vec<TypeParam>,
     /// Parameter types, over the type parameters.
     pub params: Vec<TypeExpr>,
-    /// What it means, over the parameters: it holds iff this is not zero. Without it nobody can say whether it holds.
+    /// What it means, over the parameters: it holds iff this is not zero. Without it, it is unknown whether the fact
+    /// holds.
     pub spec: Option<Term>,
-    /// `@model("enters")`: whoever runs the rules knows where it holds. No rule concludes it.
+    /// `@model("enters")`: the code that runs the rules knows where it holds. No rule concludes it.
     pub filled: Option<LoopFact>,
     /// Its place.
     pub span: Span,
 }
 
-/// A fact about a value and a loop, which nobody but who knows the loop can tell.
+/// A fact about a value and a loop, which only code that knows the loop can tell.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum LoopFact {
     /// The value is known before the loop is entered, and stays what it is while the loop runs.

@@ -24,7 +24,7 @@ pub use pieces::{Piece, PieceKind, pieces};
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use ast::{File, Span};
 
-/// Diagnostics per file. Whoever makes more has fed us something that is not a pack.
+/// Diagnostics per file, at most. A text with more of them is not a pack.
 pub const MAX_DIAGNOSTICS: usize = 200;
 
 /// The tree of a pack and everything that is wrong with its syntax. `file` is the file's index in

@@ -1,4 +1,4 @@
-/* Square matrices of integers that nobody changes. Sums and products are those of 64-bit words, and wrap. */
+/* Immutable square matrices of integers. Sums and products are those of 64-bit words, and wrap. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

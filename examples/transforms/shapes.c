@@ -1,4 +1,4 @@
-/* Polygons that nobody changes: every operation makes a new one. The last few are kept; older ones are freed. */
+/* Immutable polygons: every operation makes a new one. The last few are kept; older ones are freed. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

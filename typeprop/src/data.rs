@@ -7,7 +7,7 @@
 //! **In memory** an array is the address of its first element, row by row; in front of it, one 64-bit word each,
 //! stand the rank (next to the elements), then the lengths of its dimensions, the first nearest. So `p` is what a
 //! BLAS takes, `((int64_t *)p)[-1]` is the rank, and `((int64_t *)p)[-2]` the number of rows. What the pool holds
-//! stays where it is for as long as some universe holds the pool; nobody may write to it or free it.
+//! stays where it is for as long as some universe holds the pool; no code may write to it or free it.
 
 use crate::model::Scalar;
 use std::collections::BTreeMap;
@@ -123,8 +123,8 @@ impl Data {
     }
 }
 
-/// All array constants of a run, by key. Clones share them: keys are made from contents, so that sharing is seen by
-/// nobody.
+/// All array constants of a run, by key. Clones share them: keys are made from contents, so that sharing is not
+/// observable.
 #[derive(Clone, Debug, Default)]
 pub struct DataPool(Arc<Mutex<Arrays>>);
 
@@ -144,7 +144,7 @@ impl DataPool {
     /// The key of an array that others hold, too.
     pub fn intern_shared(&self, data: Arc<Data>) -> i64 {
         let mut pool = self.lock();
-        // Positive, and larger than any number that somebody would take for an address or a small integer.
+        // Positive, and larger than any number that may be taken for an address or a small integer.
         let mut key = (data.hash() >> 2 | 1 << 61) as i64;
         while let Some(other) = pool.by_key.get(&key) {
             if other.equals(&data) {

@@ -104,7 +104,7 @@ fn signature(types: &TypeStore, op: &Op, targs: &[Option<Repr>]) -> Option<(Smal
     Some((params, repr_of(types, op.results.first()?, targs)?))
 }
 
-/// What has no word's form has no value for who wants words.
+/// What has no word's form has no value for a caller that wants words.
 fn word(outcome: Evaluation<i128>) -> Evaluation {
     match outcome {
         Evaluation::Value(value) => i64::try_from(value).map_or(Evaluation::Undefined, Evaluation::Value),

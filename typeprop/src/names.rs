@@ -21,7 +21,7 @@ pub fn plain(name: &str) -> &str {
 pub struct Owners(BTreeMap<String, BTreeSet<String>>);
 
 impl Owners {
-    /// Adds a declaration by its full name. A name without a pack belongs to nobody.
+    /// Adds a declaration by its full name. A name without a pack is left out.
     pub fn add(&mut self, name: &str) {
         if let Some((pack, plain)) = name.rsplit_once('.') {
             self.0.entry(plain.into()).or_default().insert(pack.into());

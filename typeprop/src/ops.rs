@@ -52,7 +52,7 @@ impl Effects {
     }
 
     /// Allocates, and does nothing else: what it gives is a new object, which its operands determine as a value. So it may
-    /// be executed elsewhere, once at most for each time, or not at all where nobody needs the object.
+    /// be executed elsewhere, once at most for each time, or not at all where the object is unused.
     pub fn only_allocates(&self) -> bool {
         !self.allocates.is_empty() && Effects { allocates: vec![], ..self.clone() }.is_pure()
     }
@@ -193,7 +193,8 @@ pub struct Op {
     pub checks: Vec<TrapCheck>,
     /// Cost.
     pub cost: Cost,
-    /// Another pack says the cost (`override`), which knows more of the machine and the data than who declares it.
+    /// Another pack says the cost (`override`), which knows more of the machine and the data than the one that declares
+    /// it.
     pub overridden: bool,
     /// Laws.
     pub laws: Laws,
@@ -229,7 +230,8 @@ pub struct Op {
 /// `@body("f")`: the function `%f` of the input is what an operation means. A key of [`Op::names`].
 pub const BODY: &str = "body";
 
-/// Who calls operations by names of their own, as attributes say it (`@llvm("@f")`). The keys of [`Op::names`].
+/// Front ends that call operations by names of their own, as attributes say it (`@llvm("@f")`). The keys of
+/// [`Op::names`].
 pub const FRONT_ENDS: [&str; 5] = [BODY, "clif", "intrinsic", "llvm", "mlir"];
 
 impl Op {
@@ -287,8 +289,8 @@ impl Op {
         }
     }
 
-    /// Does it only say what is looked at of its operand? Then it is no instruction: whoever takes its result takes
-    /// the operand.
+    /// Does it only say what is looked at of its operand? Then it is no instruction: users of its result take the
+    /// operand.
     pub fn is_copy(&self) -> bool {
         self.model == Some(Model::Truth)
     }
@@ -379,7 +381,7 @@ impl OpTable {
         next
     }
 
-    /// Adds the two parts of an operation that is divisible. Nobody finds them by name.
+    /// Adds the two parts of an operation that is divisible. They cannot be found by name.
     pub fn declare_parts(&mut self, whole: OpId) {
         let op = self.get(whole);
         if !op.is_divisible() || op.parts.is_some() {

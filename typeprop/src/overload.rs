@@ -1,8 +1,8 @@
 //! Which of several operations of one name a call means, where the types of its operands are known.
 //!
 //! Of the overloads that the operands fit, the most specific one: all operands that it takes, the others take, too.
-//! Overloads of one name are one function to whoever calls it: a more specific one is a better way to do what a
-//! general one does. So a call may move to a more specific overload whenever more is known of its operands. One that
+//! Overloads of one name are one function to the caller: a more specific one is a better way to do what a general one
+//! does. So a call may move to a more specific overload whenever more is known of its operands. One that
 //! `requires` more than types is meant only where no other one fits: rules move calls to it where they know that it
 //! holds.
 //!

@@ -177,7 +177,7 @@ impl TypeStore {
         }
     }
 
-    /// Has neither of two stores changed since one was a clone of the other? Else they may be equal all the same.
+    /// Has neither of two stores changed since one was a clone of the other? Otherwise they may still be equal.
     pub fn is_clone_of(&self, other: &TypeStore) -> bool {
         Arc::ptr_eq(&self.decls, &other.decls) && Arc::ptr_eq(&self.interned, &other.interned)
     }

@@ -6,7 +6,7 @@
 //!
 //! | reduction | | file |
 //! |---|---|---|
-//! | P1 | what cannot be made, what nobody leads to | [`constructible`] |
+//! | P1 | what cannot be made, what no root leads to | [`constructible`] |
 //! | P2 | nodes whose children need their own class | [`required`] |
 //! | P3, P4 | nodes that another node of the class beats | [`dominate`] |
 //! | P5 | classes that are to be had for nothing | [`free`] |

@@ -17,7 +17,7 @@ use rewright_typeprop::{Ty, Universe};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-/// Types of the nodes of one class, distinct, in order of appearance. A node whose type nobody has interned (`None`)
+/// Types of the nodes of one class, distinct, in order of appearance. A node whose type has not been interned (`None`)
 /// fits where no type is demanded.
 type Types = SmallVec<[Option<Ty>; 2]>;
 
@@ -134,7 +134,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Those of the types that fit where `wanted` is demanded. A type that nobody has interned is no node's.
+    /// Those of the types that fit where `wanted` is demanded. No node has a type that has not been interned.
     fn accepted(&self, types: &Types, wanted: Option<Ty>) -> Types {
         let Some(wanted) = wanted else { return SmallVec::new() };
         types.iter().copied().filter(|ty| self.is_below(*ty, Some(wanted)) || wanted == Ty::ANY).collect()

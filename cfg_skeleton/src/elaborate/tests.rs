@@ -145,7 +145,7 @@ fn identity_with_an_opaque_terminator_and_an_odd_layout() {
 
 #[test]
 fn dead_values_and_parameters_vanish() {
-    // `i` counts, feeds only itself, and nobody looks; `x + y` is dead.
+    // `i` counts, and is used only by itself; `x + y` is dead.
     let u = universe();
     let mut b = Builder::new(&u, &["i32", "i32"]);
     let entry = b.function.entry();

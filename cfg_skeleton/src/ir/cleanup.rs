@@ -2,9 +2,9 @@
 //!
 //! * branches whose edges are equal or whose operand is a constant ([`mod@blocks`]);
 //! * unreachable blocks, empty blocks that only go on, pairs of blocks in a straight line ([`mod@blocks`]);
-//! * block parameters whose arguments are all the same value (or the parameter itself), or that nobody uses
+//! * block parameters whose arguments are all the same value (or the parameter itself), or that are unused
 //!   ([`params`], [`dead`]);
-//! * instructions without effect that nobody uses ([`dead`]);
+//! * unused instructions without effect ([`dead`]);
 //! * loops without effect that are known to end and of which nothing is used outside ([`idle_loops`]).
 //!
 //! Operations are known by the table alone (effects, models). Edges of opaque terminators, and the parameters that
@@ -63,7 +63,7 @@ pub(super) fn without_redundant_params(function: &Function, cfg: &Cfg) -> Functi
     plain
 }
 
-/// May an instruction go when nobody uses its results?
+/// May an instruction go when its results are unused?
 pub(super) fn is_droppable(kind: &InstKind, universe: &Universe) -> bool {
     match kind {
         InstKind::Const(_) => true,

@@ -1,4 +1,4 @@
-//! Where values are defined, for who follows them backwards. A view of one state of a function: changes make it stale.
+//! Where values are defined, to follow them backwards. A view of one state of a function: changes make it stale.
 
 use super::{BlockId, Function, InstId};
 

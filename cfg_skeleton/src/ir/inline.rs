@@ -24,7 +24,7 @@ pub struct InlineLimits {
 
 impl Default for InlineLimits {
     fn default() -> Self {
-        // Bodies of domain operations are a few calls each; a caller that grows a hundredfold helps nobody.
+        // Bodies of domain operations are a few calls each; a caller that grows a hundredfold is of no use.
         InlineLimits { body: 60, function: 4_000 }
     }
 }

@@ -73,8 +73,8 @@ pub trait Host {
         Err(Outcome::Unsupported("an instruction that is not modelled".into()))
     }
 
-    /// Hears of an access to an address that no area of the memory has. Where it has added one that does, the access is
-    /// tried again.
+    /// Is called for an access to an address that no area of the memory has. Where it has added one that does, the
+    /// access is tried again.
     fn reach(&mut self, address: u64, memory: &mut Memory) {
         let _ = (address, memory);
     }

@@ -7,7 +7,7 @@
 //!   block. Constants are excepted: they vary in no loop.
 //!
 //! Edges of opaque terminators stay as they are, so a loop that one of them enters, closes or leaves may lack a
-//! part; nobody may take these forms for granted without looking. Irreducible regions stay as they are, too.
+//! part; no pass may rely on these forms without a check. Irreducible regions stay as they are, too.
 //! [`super::cleanup`] undoes what turns out not to have been needed.
 //!
 //! **Invariant**: a verified function stays verified and does the same; block ids stay.

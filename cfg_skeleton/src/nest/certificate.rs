@@ -3,7 +3,7 @@
 //! A certificate has a case for each set of sizes that a proof is about. A case first says what was done to each version:
 //! which cells were joined, and which loops never run or run once, are rerolled, merged, untiled or split, and which
 //! bounds others imply, in the order in which loops are met, innermost first. Then it gives the [`Reason`] why what
-//! results does the same. Who checks it does the same steps and shows each claim; nothing in here is believed. That
+//! results does the same. The checker does the same steps and shows each claim; nothing in here is believed. That
 //! iterations of parallel loops do not collide, and that arithmetic does not overflow, follows from the versions alone:
 //! a certificate says no more of it than that it is claimed.
 //!

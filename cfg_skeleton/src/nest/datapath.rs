@@ -1,8 +1,8 @@
 //! Whether values that are computed in other ways are equal: questions that a [`ValueOracle`] answers.
 //!
 //! Nests know values as graphs of operations that have no meaning here. Where two statements compute different graphs,
-//! the part in which they differ, cut where both read the same, becomes a [`Question`]; who knows what operations mean
-//! answers it. Many questions are asked at once.
+//! the part in which they differ, cut where both read the same, becomes a [`Question`]; an oracle that knows what
+//! operations mean answers it. Many questions are asked at once.
 //!
 //! * [`aligned`] compares the values of statements that correspond one to one;
 //! * [`sweep`] walks both programs, and replaces each value that is equal to an earlier one;

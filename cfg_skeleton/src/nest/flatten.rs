@@ -1,8 +1,8 @@
 //! Nests without branches on data: what a branch would store is selected, `if c { A[i] = v }` becomes
 //! `A[i] = select(c, v, A[i])`.
 //!
-//! The values in memory at the end are the same. Accesses are executed that the branch guarded: who asks what a program
-//! touches has to know them.
+//! The values in memory at the end are the same. Accesses are executed that the branch guarded: code that asks what a
+//! program touches has to know them.
 
 use super::value::{Operation, Pool, Value, ValueId};
 use super::{ArrayId, ArrayKind, If, Item, Line, Load, LoadId, Names, Nest, Store, Undefined};

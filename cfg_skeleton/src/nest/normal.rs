@@ -61,7 +61,7 @@ pub(crate) struct Normal {
     pub(crate) nest: Nest,
     /// Where the nest does what the original does.
     pub(crate) conditions: Vec<Condition>,
-    /// The nest before stores to arrays that nobody reads were dropped, if there were any.
+    /// The nest before stores to arrays that are not read were dropped, if there were any.
     pub(crate) with_unread: Option<Nest>,
     /// What was done.
     pub(crate) changes: Changes,
@@ -162,7 +162,7 @@ pub(crate) fn range(x: &For) -> Vec<Constraint> {
     lower.chain(upper).collect()
 }
 
-/// Drops arrays of the function's own that nobody reads, with what is stored there.
+/// Drops arrays of the function's own that are not read, with what is stored there.
 fn drop_unread(nest: &Nest, pool: &Pool, items: &mut Vec<Item>) {
     let mut read: FxHashSet<ArrayId> = nest.given_back(pool).into_iter().collect();
     arrays_read(pool, items, &mut read);

@@ -15,7 +15,7 @@ pub trait Confirm {
     fn impossible(&mut self, constraints: &[Constraint]) -> bool;
 }
 
-/// Who confirms, where someone does.
+/// What confirms a decision, if anything does.
 pub type Confirmation = Option<Rc<RefCell<dyn Confirm>>>;
 
 /// Decides conjunctions and counts the work.

@@ -20,7 +20,7 @@ pub(crate) struct Same<'a> {
     made: FxHashSet<LoadId>,
     arrays: FxHashMap<ArrayId, ArrayId>,
     known: FxHashMap<(ValueId, ValueId), bool>,
-    /// Values that are to be equal, where who asks decides that later.
+    /// Values that are to be equal, where the caller decides that later.
     pairs: Option<Vec<Pair>>,
     /// Whether a name of the right list stands for two of the left one, at different places.
     ambiguous: bool,

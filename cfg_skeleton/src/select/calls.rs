@@ -31,8 +31,9 @@ pub(crate) struct RemovalGroups {
 }
 
 impl RemovalGroups {
-    /// A statement that only allocates goes wherever nobody needs what it gives. All others that one match of a rule lets go, go together:
-    /// `unlock(lock(m)) => m` must not leave a lock. For that, they must be executed together in the first place.
+    /// A statement that only allocates goes wherever its result is unused. All others that one match of a rule lets go,
+    /// go together: `unlock(lock(m)) => m` must not leave a lock. For that, they must be executed together in the first
+    /// place.
     pub(crate) fn new(given: Saturated) -> Self {
         let Saturated { skeleton, view, .. } = given;
         let mut companions: Vec<Option<Vec<SiteId>>> = vec![None; skeleton.statements.len()];
@@ -59,7 +60,7 @@ impl RemovalGroups {
                 }
             }
         }
-        // Whoever is executed with one that is executed with it is, too.
+        // A companion of a companion is a companion, too.
         let mut groups = RemovalGroups { companions };
         for site in 0..groups.companions.len() {
             let mut all = groups.of(SiteId(site as u32)).to_vec();

@@ -94,7 +94,7 @@ pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe
 pub fn function_cost_and_size(model: &CostModel, function: &Function, universe: &Universe) -> CostAndSize {
     let cfg = Cfg::new(function).weighed(model.weighing);
     let values = Values::new(function);
-    // A constant is charged if somebody wants it as a value, not only as an immediate.
+    // A constant is charged if it is used as a value, not only as an immediate.
     let mut wanted = vec![false; function.values.len()];
     let insts = || cfg.reverse_post_order().iter().flat_map(|b| function.block(*b).insts.iter().map(move |i| (*b, *i)));
     for (_, id) in insts() {

@@ -6,7 +6,7 @@
 //! other only.
 //!
 //! A declared cost may depend on constants and shapes (`cost 2 * rows(A) * cols(A) * cols(B)`). What it names is
-//! looked up among the known constants and the nodes that there are; a size that nobody knows counts as
+//! looked up among the known constants and the nodes that there are; an unknown size counts as
 //! [`CostModel::assumed`].
 //!
 //! **Invariant**: the same operation on operands of which the same is known costs the same wherever it is asked:
@@ -61,8 +61,8 @@ pub struct Execution<'a> {
 /// assert_eq!(model.prices.len(), 1);
 /// ```
 ///
-/// Implementations must give the same answer to the same question: a selection's cost is computed again by whoever
-/// checks it.
+/// Implementations must give the same answer to the same question: a selection's cost is computed again when it is
+/// validated.
 pub trait Prices: Debug + Send + Sync {
     /// What one execution costs, in quarters of a pack's unit; `None` where this has no price for it.
     fn price(&self, execution: &Execution) -> Option<u64>;
@@ -83,7 +83,7 @@ pub struct CostModel {
     pub branch: u64,
     /// The same: a jump back to the header of a loop. Others may lead to the next block.
     pub jump: u64,
-    /// What a size that a declared cost names counts as where nobody knows it.
+    /// What a size that a declared cost names counts as where it is unknown.
     pub assumed: i64,
     /// How blocks weigh against each other.
     pub weighing: Weighing,

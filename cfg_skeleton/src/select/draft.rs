@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Which alternative defines a class in a segment.
 pub(crate) type Chosen = BTreeMap<(SegmentId, ClassId), AltId>;
 
-/// A program, before uses are looked at: it may hold what nobody uses.
+/// A program, before uses are looked at: it may hold what is unused.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) chosen: Chosen,

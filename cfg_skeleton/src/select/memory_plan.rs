@@ -43,8 +43,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) enum StatementPlan {
     /// Executed.
     Keep,
-    /// A check that observes nothing, or a statement that a rule licenses to go: executed iff somebody wants its
-    /// result.
+    /// A check that observes nothing, or a statement that a rule licenses to go: executed iff its result is used.
     Optional,
     /// Gone.
     Drop,

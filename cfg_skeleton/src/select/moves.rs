@@ -1,17 +1,17 @@
 //! Statements that move: those that only allocate.
 //!
-//! Nothing sees such a statement but what takes its result, so it may be executed wherever the result is wanted, or not
-//! at all. What it gives is one object, though, and objects have identities: for each time that the original executes the
-//! statement, it is executed once at most. A node that is executed in its place is an alternative of its own class like
-//! that of any value. It reads the state that stands for the site, and that state is *live* in all segments in which the
-//! node may stand: those that the statement dominates in the same innermost loop.
+//! Such a statement is observable only by the uses of its result, so it may be executed wherever the result is needed,
+//! or not at all. Its result is one object, though, and objects have identities: for each time that the original
+//! executes the statement, it is executed once at most. A node that is executed in its place is an alternative of its
+//! own class like that of any value. It reads the state that stands for the site, and that state is *live* in all
+//! segments in which the node may stand: those that the statement dominates in the same innermost loop.
 //!
-//! An operand that is no number may name something that is gone, or is another thing, once somebody has written: a pointer,
-//! an object of a library. What takes one does not move past statements that write.
+//! An operand that is no number may name something that is gone, or is another thing, after a write: a pointer, an
+//! object of a library. A statement that takes one does not move past statements that write.
 //!
-//! **Invariant**: no path leads from one of the places to another, or round to itself, without passing the statement. Places
-//! of one definition are made so ([`super::code_motion`]). What a pass does is taken back where it breaks that, and where it
-//! is broken all the same, the statement stays where the original has it.
+//! **Invariant**: no path leads from one of the places to another, or round to itself, without passing the statement.
+//! Places of one definition are made so ([`super::code_motion`]). What a pass does is undone where it breaks that, and
+//! where it is broken nevertheless, the statement stays where the original has it.
 
 use super::segments::SegmentTree;
 use super::selection::{Def, Selection, StatementChoice};

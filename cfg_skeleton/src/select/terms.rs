@@ -185,8 +185,8 @@ fn find_at<K: ValueTable>(
     }
 }
 
-/// The number that a term comes to where every size that nobody knows is `assumed`: what cannot be found is computed
-/// from what its operands come to, and where it does not compute (a shape, a variable), it is the assumed one.
+/// The value of a term where every unknown size is `assumed`: what cannot be found is computed from the values of its
+/// operands, and what cannot be computed (a shape, a variable) is the assumed one.
 pub(crate) fn number<K: ValueTable>(
     universe: &Universe,
     known: &K,

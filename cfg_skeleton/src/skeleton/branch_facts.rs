@@ -3,8 +3,8 @@
 //! A block with one way in, an arm of a branch, knows how the branch's condition came out; so do all blocks that it
 //! dominates ([`facts`]). That a fact decides a later test may be a matter of rules: `x < y` implies `x <= y` because
 //! both of them together are the first. So for each test of a comparison behind a branch on one with an operand in
-//! common, and for each such comparison that is computed there, their conjunction goes into the e-graph, where nobody
-//! demands it; [`super::changes()`] looks whether it became 0, or the fact itself.
+//! common, and for each such comparison that is computed there, their conjunction goes into the e-graph, where it is
+//! not demanded; [`super::changes()`] looks whether it became 0, or the fact itself.
 //!
 //! **Invariant**: the number of conjunctions is linear in the number of tests.
 

@@ -19,7 +19,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let copies = default_folder("packs").map(|folder| folder.join(env!("CARGO_PKG_VERSION")));
     let (connection, threads) = lsp_server::Connection::stdio();
     let ended = rewright_lsp::serve(&connection, own, copies);
-    // The writer ends when nobody can send any more.
+    // The writer ends when no sender is left.
     drop(connection);
     let ended = ended?;
     threads.join().context("the editor went away")?;

@@ -143,8 +143,8 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// The same program with functions of those shared libraries that are allowed as what its rules may compute. Who
-    /// listens is told of calls that were not answered.
+    /// The same program with functions of those shared libraries that are allowed as what its rules may compute. The
+    /// listener is told of calls that were not answered.
     pub(super) fn linked(&self, mut program: Program, roots: &[PathBuf], listener: &Listener) -> Result<Program> {
         let own = std::env::current_exe().context("cannot find this program's own file")?;
         let mut allowed = Allowed::default();

@@ -218,7 +218,7 @@ fn verdicts(args: &Args) -> Result<Option<Cache>> {
     own.map(|own| store::behind(own, address, "verify", None)).transpose()
 }
 
-/// What went wrong with verdicts of earlier runs. Those of this run are right all the same.
+/// What went wrong with verdicts of earlier runs. Those of this run are right nevertheless.
 fn say_troubles(options: &Options) {
     let troubles = options.cache.iter().flat_map(|cache| cache.troubles());
     troubles.for_each(|trouble| out::note(&format!("warning: {trouble}")));

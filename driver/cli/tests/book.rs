@@ -110,7 +110,7 @@ fn recipes_of_builds_are_true() {
     follow("wrapping.md");
 }
 
-/// Bazel brings a Java with it, so that not everybody has it.
+/// Bazel brings a Java with it, so it is not installed everywhere.
 #[test]
 #[ignore = "wants Debian's bazel-bootstrap: scripts/bazel.sh"]
 fn the_recipe_of_bazel_is_true() {

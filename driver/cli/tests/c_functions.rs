@@ -83,7 +83,7 @@ fn examples_are_tried_as_calls_in_c() {
     assert!(ran.code == Some(0) && ran.stderr.contains("RW0603"), "{ran:?}");
     assert!(ran.stderr.contains("\"a call\" of p does not hold for calls in C"), "{ran:?}");
     assert!(ran.stderr.contains("in C, p.all.c took no part"), "{ran:?}");
-    // A type of no value in C: nobody claims that it was tried.
+    // A type of no value in C: the command does not claim that it was tried.
     fs::write(dir.path().join("p.rw"), pack("type T", "T")).unwrap();
     let ran = rewright(dir.path(), "check p.rw");
     assert!(ran.stderr.contains("no value in C has the type `T`"), "{ran:?}");
@@ -325,7 +325,7 @@ fn why_not_names_calls_that_are_not_taken() {
     );
 }
 
-/// A rule that nobody decides comes with what would have it tested.
+/// An undecided rule comes with the attributes with which it would be tested.
 #[test]
 fn verify_prints_what_to_say_of_types_and_functions() {
     let dir = tempfile::tempdir().unwrap();

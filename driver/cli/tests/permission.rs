@@ -92,7 +92,7 @@ fn without_permission_a_library_is_not_even_opened() {
     let optimised = as_user(dir.path(), "opt main.ir --rules asks.rw");
     assert!(optimised.stdout.contains(" = more "), "{optimised:?}");
     assert_eq!(optimised.stderr.matches("not run").count(), 1, "{optimised:?}");
-    // What was not run is nobody's to update.
+    // What was not run is not updated.
     let before = fs::read_to_string(dir.path().join("asks.rw")).unwrap();
     as_user(dir.path(), "test asks.rw --update");
     assert_eq!(fs::read_to_string(dir.path().join("asks.rw")).unwrap(), before);
@@ -229,7 +229,7 @@ fn standard_packs_call_what_they_name() {
     }
 }
 
-/// Signals reach nobody outside, even from a library that is allowed.
+/// Signals reach no process outside, even from a library that is allowed.
 #[test]
 fn a_process_of_ours_survives_an_allowed_kill() {
     let dir = tempfile::tempdir().unwrap();

@@ -66,7 +66,7 @@ fn random_functions_refine_what_they_were() {
     random_functions_refine(&mut ChaCha8Rng::seed_from_u64(seed()), &[]);
 }
 
-/// Rules are used where nobody would use them.
+/// At these costs, rules are used where they usually are not.
 #[test]
 fn random_functions_refine_what_they_were_at_odd_costs() {
     let scratch = tempfile::tempdir().unwrap();

@@ -244,7 +244,7 @@ fn memory_and_larger_values_are_proved() {
     assert!(absorbed["instances"].as_array().unwrap().iter().all(|i| i["method"] == "solver"));
 }
 
-/// A rule over several expressions, a domain's function with a `spec`, and a fact that nobody has defined.
+/// A rule over several expressions, a domain's function with a `spec`, and a fact without a definition.
 #[test]
 fn domains_are_verified() {
     let folder = tempfile::tempdir().unwrap();
@@ -348,7 +348,7 @@ fn pack(name: &str, rules: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 /// What is too hard as a whole is asked once for each exponent, or for each amount. (Two rotations of 64 bits by
-/// amounts that nobody knows take a minute: `verify stdlib_rules` has them.)
+/// unknown amounts take a minute: `verify stdlib_rules` has them.)
 #[test]
 fn hard_questions_are_divided() {
     let rules = "  rule exact(x: f32): fcvt_to_sint_sat{f64, i64}(fpromote{f32, f64}(x)) => \
@@ -360,7 +360,7 @@ fn hard_questions_are_divided() {
     assert_eq!(verdicts, ["equal", "counterexample"]);
 }
 
-/// A rule that says that it gives something up is close, or wrong all the same. A library's results are tested.
+/// A rule that says that it gives something up is close, or wrong nevertheless. A library's results are tested.
 #[test]
 fn rules_that_are_no_equalities_are_tested() {
     let rules = "  @approximate(\"rounding\")\n  rule close(x: f64, y: f64, z: f64): fadd(fadd(x, y), z) => fadd(x, \
@@ -399,12 +399,12 @@ fn survivors_are_compared() {
     fs::write(&file, written.replace("bxor became umax\n", "bxor became band\n")).unwrap();
     let (_, stderr, code) = run(&[]);
     assert_eq!((code, stderr.contains("unexpected: kept.r.zero: expected")), (Some(1), true), "{stderr}");
-    // Other mutants are no business of the file.
+    // The file does not apply to other mutants.
     assert_eq!(run(&["--mutants", "2"]).2, Some(0));
 }
 
-/// Every mutant of the standard packs that nobody decides has its reason in `mutants.reasons`, no other one has, and
-/// none has escaped.
+/// Every undecided mutant of the standard packs has its reason in `mutants.reasons`, no other one has, and none has
+/// escaped.
 #[test]
 fn mutants_that_nobody_decides_are_explained() {
     let read = |name: &str| {

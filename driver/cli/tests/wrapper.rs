@@ -363,7 +363,7 @@ fn a_compiler_that_is_killed_leaves_no_object() {
     child.kill().unwrap();
     assert!(!child.wait().unwrap().success());
     assert_eq!(files(dir.path()), before);
-    // What it had in hand goes when somebody comes later.
+    // The next process removes what it left.
     let left = || -> Vec<_> {
         let names = fs::read_dir(own.path()).unwrap().map(|entry| entry.unwrap().path());
         names.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("rewright-")).collect()
@@ -376,8 +376,8 @@ fn a_compiler_that_is_killed_leaves_no_object() {
     assert_eq!(left(), Vec::<std::path::PathBuf>::new());
 }
 
-/// As on a disk with room for so many blocks in a file and no more: where the compiler succeeds, so do we, and whoever
-/// fails leaves nothing.
+/// As on a disk with room for this many blocks in a file and no more: where the compiler succeeds, so do we, and a run
+/// that fails leaves nothing.
 #[test]
 fn a_full_disk_leaves_no_object() {
     let mut ends = BTreeSet::new();

@@ -99,7 +99,7 @@ impl<'a> Linkage<'a> {
                 self.missing.insert(op, why);
                 return;
             }
-            // Whoever may call it under one declaration may not under another.
+            // A symbol is allowed only if every declaration of it is.
             known.allowed &= link.allowed;
             Callee::Symbol(link.symbol.clone())
         } else if self.universe.hosts.get(&decl.name).is_some() {

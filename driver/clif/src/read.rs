@@ -4,7 +4,7 @@
 //! settings, targets, comments) and of each function, so that a function that nothing changed is written back
 //! byte for byte. A changed function is printed by Cranelift, followed by the comments that belong to the function
 //! as a whole and by its `; run:` lines, wherever they stood. Other comments on parts of a changed function are
-//! dropped: they name values that may no longer exist. Calling conventions that the text leaves to the reader, who
+//! dropped: they name values that may no longer exist. Calling conventions that the text leaves to the reader, which
 //! takes the host's for files that run, stay unsaid.
 //!
 //! **Invariant**: no text makes this module panic or exhaust memory. Entity numbers are bounded before the reader

@@ -1,4 +1,4 @@
-//! An embedding program verifies its rules: the functions that they speak of are its own, so nobody else can.
+//! An embedding program verifies its rules: the functions that they speak of are its own, so no other program can.
 //!
 //! The pack says how vectors are made and what there is to see of them, with functions of the program. Each rule is
 //! tried on such values, within the tolerance that it states; one that is wrong is shown with the values at which it

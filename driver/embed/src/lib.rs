@@ -188,7 +188,7 @@ impl Embedding {
         };
         self.allowed.grant(&mut program);
         if let Some(worker) = &self.worker {
-            // Whoever embeds says what is allowed; a call that fails is no match.
+            // The embedding program says what is allowed; a call that fails is no match.
             foreign::register(&mut program.universe, worker.clone(), &(Arc::new(|_| ()) as foreign::Listener));
         }
         program.universe.hosts.extend(&self.hosts);

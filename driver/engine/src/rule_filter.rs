@@ -21,7 +21,8 @@ pub(super) struct Possible {
     pub(super) groups: Vec<Vec<usize>>,
     /// By symbol.
     names: Vec<String>,
-    /// The relation that says of which types a class is. Insertion fills it whatever the input, but for nobody.
+    /// The relation that says of which types a class is. Insertion fills it whatever the input, even if no rule reads
+    /// it.
     isa: Option<usize>,
 }
 

@@ -126,7 +126,7 @@ struct Runner<'r, 'b> {
     rules: Rules<'r>,
     /// Symbols that rules read which can match.
     symbols: Vec<usize>,
-    /// By symbol: its rows; none where nobody asks.
+    /// By symbol: its rows; none where they are not asked for.
     sizes: Vec<usize>,
     /// Pairs of the patterns' rows.
     present: Present<'r>,

@@ -3,7 +3,7 @@
 //! What it does is counted in its own steps. Of a solver that does not count them the processor time is measured, and
 //! [`PER_SECOND`] steps are charged for each second. Terms of questions are charged too ([`STEPS_PER_TERM`]).
 //!
-//! **Invariant**: who is refused is told which budget is spent, and how large it was.
+//! **Invariant**: a caller that is refused is told which budget is spent, and how large it was.
 
 use rewright_smt::solver::{Limit, Spent};
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! What calls may count on, of functions that have bodies in both modules.
 //!
-//! A call is taken to do the same in both versions, since the function that it calls is a pair of its own. Whatever that
-//! function promises in its first version alone nobody needs. What it promises in its second version alone calls may
-//! count on, in both versions, if its body is seen to keep it ([`Promises`]); if it is not, calls do not know of it: a
-//! function that breaks a promise of its own definition is undefined itself, and its own pair says so. What it promises of
-//! the value that it gives, which no look at a body shows, counts once its pair is proved.
+//! A call is taken to do the same in both versions, since the function that it calls is a pair of its own. A promise
+//! that only the first version of that function makes is not used. Calls in both versions may rely on a promise that
+//! only its second version makes, if its body is seen to keep it ([`Promises`]); otherwise calls do not know of it: a
+//! function that breaks a promise of its own definition is undefined itself, and its own pair says so. A promise about
+//! its result, which its body does not show, counts once its pair is proved.
 
 use super::annotations::table::AnnotationTarget;
 use super::annotations::{implied, parts};
@@ -17,8 +17,8 @@ use rewright_llvm::lex::global_names;
 use rewright_llvm::module::{Definition, File};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Promises of functions that are undefined in their own body where they are broken, after so many steps. What others
-/// promise, as that a call may go, is for those who call.
+/// Promises of functions that are undefined in their own body where they are broken, after finitely many steps. Other
+/// promises, such as that a call may go, concern the callers.
 const OF_FUNCTIONS: [&str; 6] = ["nofree", "nosync", "nounwind", "norecurse", "nocallback", "noreturn"];
 
 /// The same, but it takes for ever to break them.
@@ -237,7 +237,7 @@ fn is_of_body(place: AnnotationTarget, annotation: &str) -> bool {
     }
 }
 
-/// Is it one that the function itself breaks, whoever calls it?
+/// Is it one that the function itself breaks, whichever function calls it?
 fn is_own(place: AnnotationTarget, annotation: &str) -> bool {
     let name = parts(annotation).0;
     is_of_body(place, annotation)

@@ -24,7 +24,7 @@ const OUTPUT: &str = "{out}";
 /// Stands for a pass.
 const PASS: &str = "{pass}";
 
-/// More output is none that anybody wants.
+/// More output is of no use.
 const MOST: u64 = 1 << 30;
 
 /// As much of what a command says is kept.
@@ -194,7 +194,7 @@ fn run(command: &mut Command, shown: &str, timeout: Duration) -> Result<(ExitSta
         let Some(mut stderr) = stderr else { return Ok(vec![]) };
         let mut said = vec![];
         stderr.by_ref().take(SAID).read_to_end(&mut said)?;
-        // It waits for whoever does not read.
+        // It would wait if its output were not read.
         io::copy(&mut stderr, &mut io::sink())?;
         Ok(said)
     });
@@ -215,7 +215,7 @@ fn run(command: &mut Command, shown: &str, timeout: Duration) -> Result<(ExitSta
     result
 }
 
-/// All that it prints, or a byte more than anybody wants.
+/// All that it prints, or a byte more than the limit.
 fn printed(stdout: ChildStdout) -> io::Result<Vec<u8>> {
     let mut text = vec![];
     stdout.take(MOST + 1).read_to_end(&mut text)?;
@@ -225,7 +225,7 @@ fn printed(stdout: ChildStdout) -> io::Result<Vec<u8>> {
 /// Waits in a thread of its own.
 fn reading<T: Send + 'static>(wait: impl FnOnce() -> io::Result<T> + Send + 'static) -> Receiver<io::Result<T>> {
     let (sender, receiver) = channel();
-    // Where nobody listens any more, there is nothing to say.
+    // The receiver may be gone; then the result is unused.
     thread::spawn(move || drop(sender.send(wait())));
     receiver
 }

@@ -3,7 +3,7 @@
 //! A [`Question`] becomes a unit of two roots. All units of a call are saturated together; two roots in one class are
 //! equal on all values of their leaves. What a solver decides at once, as bit vectors, needs no rules; what rules leave
 //! open is asked of it at length, where it is worth that. Packs say what MLIR calls an operation
-//! (`@mlir("arith.addi")`); one that no pack declares is a function that nobody knows.
+//! (`@mlir("arith.addi")`); an operation that no pack declares is an uninterpreted function.
 //!
 //! In e-graphs nothing is poison, so a proof there is one only where the second version is certainly no poison when the
 //! first one is not ([`poison`]). The solver is asked with poison. In e-graphs all NaNs are one, so a proof there is one

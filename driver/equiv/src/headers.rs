@@ -47,8 +47,8 @@ pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<Strin
     (was != is).then(|| format!("its signature was {was}, and is {is}"))
 }
 
-/// Why nothing is proved of two versions by their bodies. With the second one's body it is seen which promises that
-/// keeps, and what is promised of values is left to whoever asks.
+/// Why nothing is proved of two versions by their bodies. If the second version's body is given, the promises that it
+/// is seen to keep are known, and the caller compares promises of values.
 pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Body>) -> Result<(), HeaderError> {
     let of_values = |a: &str| body.is_some() && is_of_values(a);
     if before.file().data_layout != after.file().data_layout {

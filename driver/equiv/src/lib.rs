@@ -72,19 +72,19 @@ use std::io;
 use std::path::PathBuf;
 use verdict::{DOUBT, VOUCHED, ValidationReport};
 
-/// What the solver may do for a function if nobody says.
+/// The default limit of the solver for a function, in its own steps.
 pub const SOLVER_STEPS: u64 = refined::STEPS;
 
-/// Inputs for each function if nobody says.
+/// The default number of inputs for each function.
 pub const RUNS: u32 = 64;
 
-/// The solver if nobody says.
+/// The default solver.
 pub const SOLVER: &str = "z3 -in";
 
-/// What compiles both versions if nobody says.
+/// The default compiler for both versions.
 pub const CLANG: &str = "clang-19";
 
-/// Why nothing is accepted where nothing is said.
+/// Why a function without a certificate is not accepted.
 pub(crate) const NO_CERTIFICATE: &str = "there is no certificate of it";
 
 /// A way to compare.

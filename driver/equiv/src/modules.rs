@@ -31,9 +31,8 @@ pub(super) struct Module<'a> {
     ambiguous: FxHashSet<&'a str>,
     /// Functions that only this module calls, and only by name.
     called_by_name: FxHashSet<&'a str>,
-    /// Which functions call which ones, once somebody has asked.
+    /// Which functions call which ones, once that has been asked.
     calls: OnceLock<CallGraph>,
-    /// Variables that keep what they begin with, once somebody has asked.
     /// Variables that no function of either module writes to.
     unwritten: BTreeSet<String>,
 }
@@ -116,8 +115,8 @@ impl<'a> Module<'a> {
         self.file.text.lines().filter_map(value).collect()
     }
 
-    /// The words before the type of what a function gives. How a function is called that only its module calls, and by
-    /// name, is nobody else's concern; each call says how it calls it.
+    /// The words before the type of what a function gives. The calling convention of a function that only its module
+    /// calls, and only by name, is not compared; each call states it.
     pub(super) fn before(&self, definition: &Definition) -> Vec<String> {
         let own = self.called_by_name.contains(definition.name.as_str());
         definition.before.iter().filter(|word| !own || !is_convention(word)).cloned().collect()
@@ -143,9 +142,9 @@ impl<'a> Module<'a> {
         self.globals.get(name).copied()
     }
 
-    /// The definition of a global variable or alias: what stands behind its `=`, with named types written out, but without
-    /// what is attached to it (only what that says of its address is kept), and without whether anybody looks at its
-    /// address and in which shared object it is.
+    /// The definition of a global variable or alias: what stands behind its `=`, with named types written out, but
+    /// without what is attached to it (only what that says of its address is kept), and without whether its address is
+    /// significant and in which shared object it is.
     pub(super) fn global(&self, name: &str) -> Option<String> {
         let text = self.globals.get(name)?;
         let tokens = tokens(text);
@@ -172,7 +171,7 @@ impl<'a> Module<'a> {
         Some(if self.is_unwritten(name) { text.replacen(" global ", " constant ", 1) } else { text })
     }
 
-    /// Does a variable that nobody else knows keep what it begins with?
+    /// Does a variable that no other module knows keep its initial value?
     fn is_unwritten(&self, name: &str) -> bool {
         self.is_local(name) && self.unwritten.contains(name)
     }

@@ -78,7 +78,7 @@ impl Checker {
         self.prover.borrow().asked
     }
 
-    /// The solver, for who decides in another way.
+    /// The solver, for code that decides in another way.
     pub(crate) fn confirmation(&self) -> Confirmation {
         Some(self.prover.clone())
     }

@@ -4,8 +4,8 @@ use super::replay::LayoutError;
 use rewright_llvm::error::NotUnderstood;
 use rewright_llvm::layout::UnknownLayout;
 
-/// Something in a function, or in a run of it, that the method does not model. Nobody tells one from another, so it is
-/// its text.
+/// Something in a function, or in a run of it, that the method does not model. No code tells one from another, so it is
+/// only a text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct NotModelled(String);

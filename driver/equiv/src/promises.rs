@@ -27,7 +27,7 @@ enum AccessedMemory {
     Slot,
     /// What an argument points to.
     Argument,
-    /// A constant: nobody can tell when it is read.
+    /// A constant: a read of it is not observable.
     Constant,
     /// A global variable, or what a call has allocated.
     Object,
@@ -170,7 +170,7 @@ impl<'a> Promises<'a> {
         }
     }
 
-    /// Does what is given point to nothing that anybody else knows? It is null, or what a call has allocated.
+    /// Does what is given point to nothing that other code knows? It is null, or what a call has allocated.
     pub(super) fn hold_of_result(&self, annotation: &str) -> bool {
         if annotation != "noalias" {
             return false;
@@ -333,7 +333,7 @@ fn is_only_passed(i: &Instruction, args: &[Operand], value: &str) -> bool {
     uses == args.iter().filter(|arg| arg.text == value).count()
 }
 
-/// Does it concern nobody but the function?
+/// Is it certain that it accesses no memory and calls no function?
 fn is_local(i: &Instruction) -> bool {
     !matches!(i.shape, Shape::Load(..) | Shape::Store(..) | Shape::Call { .. } | Shape::Atomic(..) | Shape::Other)
 }
@@ -357,7 +357,7 @@ mod tests {
                 "%s = select i1 true, ptr %p, ptr %o\nstore i32 7, ptr %s",
                 vec!["nocapture", "captures(none)", "writeonly"],
             ),
-            // Somebody knows of the address, and nothing is accessed.
+            // The address is captured, and nothing is accessed.
             ("%c = icmp eq ptr %p, %o", vec!["readonly", "writeonly", "readnone"]),
             // It gets out.
             ("store ptr %p, ptr %o", vec![]),

@@ -100,7 +100,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) is_second: bool,
     /// Sizes are at most this.
     pub(crate) most: Option<i128>,
-    /// Who confirms what is shown.
+    /// What confirms the claims that are shown.
     pub(crate) confirmation: Confirmation,
     /// The elements that loads and stores of the versions access.
     pub(crate) elements: &'a Elements,

@@ -62,7 +62,7 @@ use std::time::Duration;
 use symexec::{Choosing, Keys, Likeness, Start, behaviour};
 use tail_calls::without_idle_marks;
 
-/// What the solver may do for a function, in its own steps, if nobody says.
+/// The default limit of the solver for a function, in its own steps.
 pub(super) const STEPS: u64 = 20_000_000;
 
 /// Parts of the steps that a function may take, one round after the other.

@@ -7,7 +7,7 @@
 //! defined; see [`choice`] for why that is certain. What is not modelled is [`Replay::Unsupported`], with its reason.
 //!
 //! What is compared: whether the behaviour is undefined, the result, what is left in memory that the caller sees, and
-//! the calls that somebody may notice, with their arguments and the memory that they may look at.
+//! the observable calls, with their arguments and the memory that they may look at.
 //!
 //! * [`value`], [`memory`]: what a run computes with; [`layout`], [`program`], [`world`]: what it runs in;
 //! * [`integer`], [`float`]: operations; [`machine`], [`instruction`], [`access`], [`mod@pointer`], [`call`],

@@ -19,7 +19,7 @@ pub(super) fn unwritten(file: &File, globals: &FxHashMap<&str, &str>) -> BTreeSe
         return BTreeSet::new();
     }
     let in_definitions: BTreeSet<&str> = globals.values().flat_map(|definition| global_names(definition)).collect();
-    // What stands before a function's code is there for everybody to read.
+    // Any code may read what stands before a function's code.
     let in_heads: BTreeSet<&str> =
         file.functions.iter().flat_map(|function| global_names(function.head(file))).collect();
     found.retain(|name| !in_definitions.contains(name) && !in_heads.contains(name));

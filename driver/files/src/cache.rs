@@ -1,7 +1,7 @@
 //! Results of earlier runs, by content: each is a file that is named by a hash of everything it depends on.
 //!
-//! Files appear complete or not at all, and whoever comes at the same time writes the same, so any number of processes
-//! share a folder. A folder that cannot be written to keeps nothing; what went wrong is noted, for the command to say.
+//! Files appear complete or not at all, and processes that write one at the same time write the same, so any number of
+//! them share a folder. A folder that cannot be written to keeps nothing; the error is kept, for the command to report.
 //!
 //! **Invariant**: what is found is what was kept under an equal key: each file begins with a checksum of its key and
 //! its content, and one that does not fit is removed, and no result. The cache never decides what goes out, only how
@@ -88,7 +88,7 @@ impl Cache {
         self.folder.join(&name[..2]).join(&name[2..])
     }
 
-    /// What went wrong since this was asked last, each thing once. Results are right all the same.
+    /// What went wrong since this was asked last, each thing once. Results are right nevertheless.
     pub fn troubles(&self) -> Vec<String> {
         std::mem::take(&mut *self.noted()).into_iter().collect()
     }

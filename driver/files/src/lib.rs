@@ -2,7 +2,7 @@
 //!
 //! The new content goes into a temporary file in the same folder, which then takes the file's name. A full disk, a
 //! limit or a kill leaves what was there. Everything that commands write goes through here; the exceptions are logs, to
-//! which lines are appended, and scratch folders, which nobody else reads.
+//! which lines are appended, and scratch folders, which no other process reads.
 //!
 //! **Invariant**: the content under a name changes in one step. What a symbolic link points to is written, not the
 //! link; permissions stay, and so does the owner where the system lets us keep it. Of a file with several hard links,
@@ -57,7 +57,7 @@ pub fn place(path: &Path, content: &[u8], permissions: Permissions) -> io::Resul
     replace(path, content, PRIVATE, |file| file.set_permissions(permissions))
 }
 
-/// A folder for what a command needs while it runs, inside another one; nobody else may look into it.
+/// A folder for what a command needs while it runs, inside another one; no other user may look into it.
 ///
 /// # Errors
 /// Where none can be made.
@@ -73,7 +73,7 @@ fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
         }
         Err(error) => return Err(error),
     };
-    // Replacing a file takes no right to write to it. Whoever has none gets the error that writing would give.
+    // Replacing a file takes no right to write to it. A user without that right gets the error that writing would give.
     let mut there = OpenOptions::new().append(true).open(path)?;
     if !facts.is_file() || is_descriptor(path) {
         return there.write_all(content);
@@ -86,7 +86,7 @@ fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Is it a name of something that is open (`/dev/stdout`)? Whoever holds that open would not see a new file.
+/// Is it a name of something that is open (`/dev/stdout`)? A process that has it open would not see a new file.
 fn is_descriptor(path: &Path) -> bool {
     ["/dev", "/proc"].iter().any(|place| path.starts_with(place))
 }

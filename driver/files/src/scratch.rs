@@ -1,8 +1,8 @@
 //! Folders for what a command needs while it runs.
 //!
-//! Whoever is killed, and a build often is (Ctrl-C), removes nothing. So each folder is locked as long as its owner
-//! lives, and whoever makes one first removes those that nobody holds: the system takes a lock away with its process,
-//! however that ends.
+//! A process that is killed, as builds often are (Ctrl-C), removes nothing. So each folder is locked as long as its
+//! owner lives, and a process that makes one first removes those that are not locked: the system releases a lock when
+//! its process ends, however that ends.
 //!
 //! **Invariant**: a folder whose owner lives stays. Between making one and locking it there is a moment, so young ones
 //! stay, too.
@@ -54,7 +54,7 @@ impl Scratch {
     }
 }
 
-/// Removes folders of ours that nobody holds. What cannot be removed stays: it may be another user's.
+/// Removes folders of ours that are not locked. What cannot be removed stays: it may be another user's.
 fn sweep(place: &Path) {
     let Ok(entries) = fs::read_dir(place) else { return };
     let ours = entries.flatten().filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));

@@ -1,7 +1,7 @@
 //! A second place behind a [`Cache`](super::cache::Cache) that many machines share.
 //!
-//! **Invariant**: what is found is what somebody kept under an equal key: an entry begins with a SHA-256 of its kind,
-//! key and content, and one that does not fit is none. Who may write to a store is trusted all the same: such a one can
+//! **Invariant**: what is found is what was kept under an equal key: an entry begins with a SHA-256 of its kind, key
+//! and content, and one that does not fit is none. Users who may write to a store are trusted nevertheless: they can
 //! keep anything under any key.
 //!
 //! A store that fails is not asked again, by this process or by others that have the same marker.
@@ -35,7 +35,7 @@ pub trait Store: Send + Sync {
     fn put(&self, name: &str, content: &[u8]) -> io::Result<()>;
 }
 
-/// A folder, which may be on a file system of the network. It grows; who owns it cleans it up.
+/// A folder, which may be on a file system of the network. It grows; its owner cleans it up.
 pub struct Folder(PathBuf);
 
 impl Folder {

@@ -92,7 +92,7 @@ pub struct FuzzReport {
 pub struct Finding {
     /// It is made from this.
     pub seed: u64,
-    /// Who sees it: `interpreter`, `compiled`, `pipeline`, `generator`.
+    /// Where it is seen: `interpreter`, `compiled`, `pipeline`, `generator`.
     pub engine: &'static str,
     /// What is wrong.
     pub difference: String,

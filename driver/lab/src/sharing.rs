@@ -15,7 +15,7 @@ use rewright_clif::read::File;
 use rewright_native::isolate;
 use rewright_pipeline::optimiser::{Fate, Options};
 
-/// Who else chooses.
+/// Another method that chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rival {
     /// Our greedy selection, which knows of sharing what its rounds teach it.

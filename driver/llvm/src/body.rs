@@ -1,5 +1,5 @@
-//! The body of a function as data: blocks of instructions, each with its operands as far as somebody asks for
-//! them, and with its text as a template for the way back.
+//! The body of a function as data: blocks of instructions, each with its operands as far as any code uses them, and
+//! with its text as a template for the way back.
 //!
 //! What is no understood form is a reason, and the function stays as it is.
 

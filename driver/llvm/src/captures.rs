@@ -1,12 +1,12 @@
-//! Which pointers somebody else may come to know.
+//! Which pointers other code may come to know.
 
 use super::body::{Block, Instruction, Shape};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// Names of local values that are captured, with all values that they were computed from. `passed` gives those that a
-/// call or a return captures; whoever accesses memory, compares pointers or computes one from another captures none. A
-/// volatile or atomic access captures its address: somebody else may watch it.
+/// call or a return captures; an instruction that accesses memory, compares pointers or computes one from another
+/// captures none. A volatile or atomic access captures its address: other code may watch it.
 pub fn captured<'b>(blocks: &'b [Block], passed: impl Fn(&'b Instruction) -> Vec<&'b str>) -> BTreeSet<&'b str> {
     captured_by(blocks.iter().flat_map(|block| &block.instructions), passed)
 }

@@ -1,7 +1,7 @@
 //! What becomes of calls of the C functions that packs declare, by function, over the files of a build: a declaration
 //! that takes no call is of no use, and what C makes of the function says why.
 //!
-//! Functions of packs that ship are left out: who applies those has not declared them.
+//! Functions of packs that ship are left out: the user has not declared them.
 
 use super::import::{Imported, Refused};
 use super::module::File;

@@ -28,7 +28,7 @@ pub fn of(file: &File, instruction: &Instruction) -> OpaqueEffects {
             let attributes = attributes(file, callee.as_deref(), own);
             of_call(&attributes, instruction.ty != Type::Void)
         }
-        // A read that nobody else can disturb still wants its place: what it reads may not be there elsewhere.
+        // A read that no other code can disturb still needs its place: what it reads may not be there elsewhere.
         Shape::Load(_, access) if access.plain => OpaqueEffects::Observes,
         Shape::Load(..) | Shape::Store(..) | Shape::Atomic(..) | Shape::Other => OpaqueEffects::Writes,
         Shape::Alloca(_) => OpaqueEffects::Pinned,

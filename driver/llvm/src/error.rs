@@ -1,6 +1,6 @@
 //! Why a type, an instruction or a body is not understood.
 
-/// Why a text is not understood. Readers fail in this one way, and whoever asks only shows it: the words differ by what
+/// Why a text is not understood. Readers fail in this one way, and callers only show it: the words differ by what
 /// stands in the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -2,7 +2,7 @@
 //!
 //! The head of the function stays; blocks and values get new names. Opaque instructions are the original text with
 //! new operands; operations are written as [`Names`] says, with the flags that [`PoisonAnalysis`] allows. Checks
-//! vanish: they state what is undefined in LLVM. So does what nobody needs.
+//! vanish: they state what is undefined in LLVM. So does what is unused.
 //!
 //! | metadata of | kept |
 //! |---|---|
@@ -54,7 +54,7 @@ pub enum ExportError {
     /// An address that is not that of a pointer.
     #[error("an access goes to an address that no pointer gave")]
     Address,
-    /// See [`super::import`]: whoever is a C function is not rewritten by what packs say of it.
+    /// A file that defines a C function is not rewritten by what packs say of that function.
     #[error("a call of {0}, which this file defines")]
     Defined(String),
     /// How they are passed, only a declaration tells.

@@ -408,7 +408,7 @@ impl<'a> Importer<'a, '_> {
             return Ok(());
         }
         let effects = match &instruction.shape {
-            // Nobody writes there: it is a part of a value.
+            // No code writes there: it is a part of a value.
             Shape::Load(address, _) if self.structures.leads_into(&address.text) => OpaqueEffects::Pure,
             _ => effects::of(self.file, instruction),
         };

@@ -1,4 +1,5 @@
-//! An instruction as data: what it is and takes as far as somebody asks, and its text as a template for the way back.
+//! An instruction as data: what it is and takes, as far as any code uses that, and its text as a template for the way
+//! back.
 
 use super::types::Type;
 
@@ -83,7 +84,7 @@ pub struct Slot {
     pub align: u64,
 }
 
-/// What an instruction is, as far as somebody asks.
+/// What an instruction is, as far as any code uses that.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// Operands in order.

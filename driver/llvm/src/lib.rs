@@ -19,7 +19,7 @@
 //!
 //! **Invariant**: a function that is not changed, or not understood, goes out byte for byte as it came in. Opcodes are
 //! named in [`grammar`] and [`names`] only, and in `rewright-equiv`, which checks what these say. LLVM itself is not
-//! linked: whoever compiles the result runs its verifier.
+//! linked: the compiler that reads the result runs its verifier.
 //!
 //! What is not done here: vectors, `i128`, other floats and aggregates are opaque (kept, shared, moved, but no rule
 //! speaks of them), and so are calls of what no pack declares; functions with exceptions,

@@ -102,7 +102,7 @@ pub(super) fn sides(
     let renamed = former_names(imported, outcome, prefix);
     let before = lines(&file.text[definition.body.clone()], locations, &BTreeMap::new());
     let mut after = lines(body, locations, &renamed);
-    // LLVM leaves out the label of an entry that nobody named.
+    // LLVM leaves out the label of an entry that has no name.
     let is_label = |line: Option<&TextLine>| line.is_some_and(|line| line.text.ends_with(':'));
     if is_label(after.first()) && !is_label(before.first()) {
         after.remove(0);

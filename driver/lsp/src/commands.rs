@@ -57,7 +57,7 @@ pub struct Finding {
 /// Why a command came to no end.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// Somebody asked for that.
+    /// It was asked to stop.
     #[error("stopped")]
     Stopped,
     /// The process.

@@ -8,7 +8,7 @@ use lsp_types::{
 use rewright_dsl::diagnostic::{self, Applicability, Severity};
 use std::collections::HashMap;
 
-/// Who says it.
+/// The source that diagnostics name.
 pub const SOURCE: &str = "rewright";
 
 /// A diagnostic with its places as the protocol has them. `url` gives the documents of files by their names.

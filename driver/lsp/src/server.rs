@@ -1,4 +1,4 @@
-//! The server's life: what it says it can do, messages in, answers out, diagnostics when nobody is waiting.
+//! The server's life: what it says it can do, messages in, answers out, diagnostics when no request is waiting.
 //!
 //! One thread reads, analyses and answers, so that everything it says is about one state of the texts. What takes long
 //! (examples, verification) runs beside it and may be stopped.
@@ -158,7 +158,7 @@ impl<'c> Server<'c> {
     fn stop_all(&self) {
         self.running.iter().for_each(Running::stop);
         for _ in &self.running {
-            // One that does not stop is left to itself: nobody reads what it writes.
+            // One that does not stop is abandoned: its output is not read.
             let _ = self.finished.1.recv_timeout(Duration::from_secs(1)).map_err(drop);
         }
     }

@@ -156,7 +156,7 @@ struct Compared {
     verdict: Verdict,
     /// Functions that it calls; calls of one function are taken to be equal.
     calls: Vec<String>,
-    /// Whether something is assumed of its sizes, which those who call it need not keep.
+    /// Whether something is assumed of its sizes, which its callers need not keep.
     is_assumed: bool,
 }
 

@@ -77,7 +77,7 @@ pub(crate) struct Interface {
     pub(crate) arguments: Vec<String>,
     /// Types of results.
     pub(crate) results: Vec<String>,
-    /// Whether nobody outside of the module sees it.
+    /// Whether it is not visible outside of the module.
     pub(crate) is_private: bool,
     /// Of what, names and texts.
     attributes: Vec<(String, String, String)>,
@@ -138,7 +138,7 @@ pub(crate) type Declared = (String, Interface);
 /// An array of a module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Global {
-    /// Whether nobody outside of the module sees it.
+    /// Whether it is not visible outside of the module.
     pub(crate) is_private: bool,
     /// Its type, its contents and its attributes, as texts.
     pub(crate) definition: String,

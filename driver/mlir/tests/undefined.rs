@@ -180,7 +180,7 @@ fn divisions_in_own_text_are_undefined_in_mlir() {
     }
 }
 
-/// What cancels is poison all the same.
+/// What cancels is still poison.
 #[test]
 fn indices_that_may_be_poison_do_not_cancel() {
     let function = |body: &str| {

@@ -2,7 +2,7 @@
 //! pack says `@link("library", "symbol")` calls the function on constants.
 //!
 //! A library's code runs in a process of its own ([`crate::isolate`]), if it is allowed to ([`crate::permission`]): a
-//! function that traps has no value there, hence there is no match. Of any other call without a value, whoever
+//! function that traps has no value there, hence there is no match. Of any other call without a value, the program that
 //! registers the functions is told why ([`Unanswered`]). Calls are remembered: the same constants are met again in
 //! every round. Nothing is started or loaded before the first call.
 //!
@@ -30,7 +30,7 @@ const SECONDS: u64 = 1;
 /// A call that gave no value, and not because the function has none there.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Unanswered {
-    /// Nobody has allowed the library to be called.
+    /// The user has not allowed the library to be called.
     NotAllowed {
         /// As packs name it.
         library: String,

@@ -48,9 +48,9 @@ pub enum JitError {
     /// A call of something that neither the file nor the runtime has.
     #[error("{caller} uses {callee}, which is not in the file")]
     Undefined {
-        /// Who.
+        /// The caller.
         caller: String,
-        /// What.
+        /// The callee.
         callee: String,
     },
     /// A function of a shared library that cannot be loaded.
@@ -63,7 +63,7 @@ pub enum JitError {
         /// The loader's own words.
         reason: String,
     },
-    /// A function of a shared library that nobody has allowed to be called.
+    /// A function of a shared library that the user has not allowed to be called.
     #[error("{}", crate::permission::needs(.0))]
     NotAllowed(String),
     /// Cranelift says no.

@@ -1,10 +1,10 @@
 //! Whose code may be called: SECURITY.md says what that promises.
 //!
-//! A pack names functions of libraries (`@link`), and whoever writes a pack is not who runs it. So a declared function
-//! is callable only where somebody else says so: the packs that ship may call what they name, and libraries are allowed
-//! by the user, on the command line, in a file outside of every project ([`grants`]), or by an embedding program. What
-//! says so is on the declaration itself ([`allowed`]), is false unless it was given here, and goes with the symbol to
-//! the one place that loads libraries ([`crate::jit::Externals::link`]), which refuses all others.
+//! A pack names functions of libraries (`@link`), and the author of a pack is not the user who runs it. So a pack
+//! cannot make a declared function callable by itself: the packs that ship may call what they name, and other libraries
+//! are allowed by the user, on the command line or in a file outside of every project ([`grants`]), or by an embedding
+//! program. The permission is a field of the declaration ([`allowed`]), is false unless it was given here, and goes
+//! with the symbol to the one place that loads libraries ([`crate::jit::Externals::link`]), which refuses all others.
 //!
 //! [`allowed`]: rewright_typeprop::ops::Link::allowed
 //!
@@ -52,7 +52,7 @@ impl Allowed {
     /// Allows the functions of a program that are in these libraries to be called.
     pub fn grant(&self, program: &mut Program) {
         for link in program.universe.ops.iter_mut().filter_map(|op| op.link.as_mut()) {
-            // What is not there is nobody's.
+            // A library that is not there has no permission.
             let Some(own) = identity(&link.library).ok().filter(|own| self.0.contains(own)) else { continue };
             (link.library, link.allowed) = (own, true);
         }

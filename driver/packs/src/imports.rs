@@ -1,6 +1,6 @@
 //! A name that is not declared, and the one pack that ships which declares it: the import that is missing.
 //!
-//! Not here: packs of users, which nobody can list; what `dsl::check` already has advice for.
+//! Not here: packs of users, which cannot be listed; what `dsl::check` already has advice for.
 
 use super::{embedded, shipped_names};
 use rewright_dsl::diagnostic::{Applicability, Diagnostic, Fix, Sources, count};

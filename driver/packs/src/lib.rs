@@ -67,7 +67,7 @@ fn resolve_links(files: &[check::ParsedFile], sources: &Sources, program: &mut P
 }
 
 /// The same program where every schedule runs what is known of pointers first, as a program in C wants it: examples run
-/// under schedules of packs, which leave that to who loads them.
+/// under schedules of packs, which leave that to the code that loads them.
 pub fn for_c(mut program: Program) -> Program {
     let mut schedules = std::mem::take(&mut program.schedules);
     schedules.values_mut().for_each(|schedule| take_pointers(&program, &mut schedule.steps));
@@ -150,7 +150,7 @@ fn imported(name: &str) -> Result<Option<PathBuf>, PackError> {
     Ok(find().map_err(Arc::new)?)
 }
 
-/// What packs and all that they import are, unchecked: whoever has the same program and the same texts has the same
+/// The texts of packs and of all that they import, unchecked: with the same program, the same texts give the same
 /// rules. Packs that ship are part of the program, and known by their names.
 pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
     let mut texts = vec![];
@@ -227,7 +227,7 @@ pub fn load_for(roots: Vec<Root>, text: &str) -> Packs {
     load_as(roots, |files| check::check_applied(files, check::Calls::of(text)))
 }
 
-/// Loads packs whose rules alone are wanted: examples and tests are left out, and nobody looks for mistakes in them.
+/// Loads packs whose rules alone are wanted: examples and tests are left out, and not checked for mistakes.
 pub fn load_rules(roots: Vec<Root>) -> Packs {
     load_as(roots, check::check_rules)
 }

@@ -121,10 +121,10 @@ pub trait FrontEnd {
     /// There is no such function, or constants do not fit.
     fn specialise(&mut self, request: &Request) -> Result<String, SpecialiseError>;
 
-    /// Functions as the pipeline takes them, for who wants to see what happens there.
+    /// Functions as the pipeline takes them, for callers that look at what happens there.
     fn import(&self, wanted: Wanted<'_>) -> Imported;
 
-    /// Options as [`FrontEnd::optimise`] uses them, for who selects from an e-graph of [`FrontEnd::import`].
+    /// Options as [`FrontEnd::optimise`] uses them, for callers that select from an e-graph of [`FrontEnd::import`].
     fn options(&self, options: &Options) -> Options {
         options.clone()
     }

@@ -99,7 +99,7 @@ impl Optimiser {
         Ok(optimiser)
     }
 
-    /// Has the engine accept every rule, also those that no function needs: for whoever checks a pack.
+    /// Has the engine accept every rule, also those that no function needs: for commands that check a pack.
     ///
     /// # Errors
     /// When it does not accept one, which is a bug in `dsl::egglog`.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CostFile {
-    /// What it is for; nobody but people reads it.
+    /// What it is for; no program reads it.
     #[serde(default)]
     pub about: String,
     /// What executing something costs.
@@ -34,7 +34,7 @@ pub struct Costs {
     /// A pure operation that no pack declares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opaque: Option<f64>,
-    /// What a size that a declared cost names counts as where nobody knows it.
+    /// What a size that a declared cost names counts as where it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed: Option<u32>,
     /// How blocks weigh against each other.

@@ -27,7 +27,7 @@ pub enum ProjectError {
     #[error("{} has both {FILE} and {FORMER_FILE}: move the costs of {FORMER_FILE} to {FILE}, and remove it",
         shown_folder(.0))]
     Both(PathBuf),
-    /// A file above the working directory that somebody else wrote.
+    /// A file above the working directory that belongs to another user.
     #[error(
         "{0} belongs to another user, and is not used: it could choose rules for you; name it by `--config`, or \
         make it yours"
@@ -51,7 +51,7 @@ pub enum ProjectError {
         /// The project's file.
         file: PathBuf,
     },
-    /// Nobody knows where dependencies are kept.
+    /// It is unknown where dependencies are kept.
     #[error("neither XDG_CACHE_HOME nor HOME says where dependencies are kept")]
     NoCache,
     /// `git` could not be started.

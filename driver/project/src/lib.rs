@@ -63,7 +63,7 @@ impl Project {
     /// The project around the working directory.
     ///
     /// # Errors
-    /// Its file cannot be read, has mistakes, or belongs to somebody else.
+    /// Its file cannot be read, has mistakes, or belongs to another user.
     pub fn here() -> Result<Option<Project>, ProjectError> {
         Self::around(Path::new("."))
     }
@@ -71,7 +71,7 @@ impl Project {
     /// The project around a folder.
     ///
     /// # Errors
-    /// Its file cannot be read, has mistakes, or belongs to somebody else.
+    /// Its file cannot be read, has mistakes, or belongs to another user.
     pub fn around(folder: &Path) -> Result<Option<Project>, ProjectError> {
         match nearest(folder)? {
             Some(path) if path.ends_with(FILE) => Self::read(&path).map(Some),
@@ -197,8 +197,8 @@ fn file_of(name: &str) -> String {
 /// The nearest `rewright.toml`, or former `rewright.json`, from a folder upwards, as messages show it.
 ///
 /// # Errors
-/// A folder has both, or the file belongs to somebody else than the user, root, and the owner of the folder: whoever
-/// can write into a folder above a project could otherwise choose its rules.
+/// A folder has both, or the file belongs to a user other than the current one, root, and the owner of the folder: a
+/// user who can write into a folder above a project could otherwise choose its rules.
 pub(crate) fn nearest(folder: &Path) -> Result<Option<PathBuf>, ProjectError> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let Ok(start) = fs::canonicalize(folder) else { return Ok(None) };

@@ -1,5 +1,5 @@
-//! `rewright.lock`: which commit each dependency from a git repository is. `rewright fetch` writes it, people keep it
-//! with the project, and everybody has the same packs.
+//! `rewright.lock`: which commit each dependency from a git repository is. `rewright fetch` writes it, users keep it
+//! with the project, and all of them have the same packs.
 
 use super::{ProjectError, read_if_there};
 use rewright_files as files;

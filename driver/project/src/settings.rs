@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// `rewright.toml` or of the former format, which is JSON.
 ///
 /// # Errors
-/// The file cannot be read, has mistakes, or belongs to somebody else.
+/// The file cannot be read, has mistakes, or belongs to another user.
 pub fn costs(named: Option<&Path>) -> Result<Costs, ProjectError> {
     let Some(path) = file(named)? else { return Ok(Costs::default()) };
     let text = std::fs::read_to_string(&path).map_err(|e| ProjectError::Read(path.clone(), e))?;
@@ -26,7 +26,7 @@ pub fn costs(named: Option<&Path>) -> Result<Costs, ProjectError> {
 /// The file that [`costs`] reads, if there is one.
 ///
 /// # Errors
-/// The nearest one belongs to somebody else.
+/// The nearest one belongs to another user.
 pub fn file(named: Option<&Path>) -> Result<Option<PathBuf>, ProjectError> {
     named.map_or_else(|| nearest(Path::new(".")), |named| Ok(Some(named.to_path_buf())))
 }

@@ -169,7 +169,7 @@ fn a_branch_is_fetched_once_and_updated_when_asked() {
     let link = found.with_file_name("link.rw");
     assert!(fs::symlink_metadata(&link).unwrap().is_file(), "a link of a repository leads nowhere");
     assert!(!found.with_file_name(".git").exists());
-    // What the branch is later does not matter, until somebody asks.
+    // Later commits of the branch do not matter, until an update is asked for.
     put(&theirs, "linear.rw", "pack acme.linear\n// new\n");
     commit(&theirs);
     assert!(fetch::fetch(&mine, false).unwrap()[0].was_there);

@@ -1,5 +1,5 @@
-//! Curves and points as SVG, in the colours of the page that they stand on, with their figures as a table for who
-//! cannot see them.
+//! Curves and points as SVG, in the colours of the page that they stand on, with their figures as a table for readers
+//! who cannot see them.
 
 use maud::{Markup, html};
 

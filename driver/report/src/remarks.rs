@@ -17,7 +17,7 @@ const DEPTH: usize = 3;
 pub enum Names {
     /// Those of the text that goes out, which its reader has.
     OfResult,
-    /// Those of the source: nobody sees another text.
+    /// Those of the source: the user sees no other text.
     OfSource,
 }
 

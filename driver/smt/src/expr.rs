@@ -34,7 +34,7 @@ pub enum Sort {
     Bits(u32),
     /// A float, inside an operation.
     Float(Format),
-    /// Bytes by address: a chain of writes over bytes that nobody knows. Not a sort that a solver sees.
+    /// Bytes by address: a chain of writes over unknown bytes. Not a sort that a solver sees.
     Memory,
     /// A type without representation, by [`Script::domain`](super::Script::domain).
     Domain(u32),

@@ -1,4 +1,4 @@
-//! Memory as a chain of writes: what is read is the last byte that was written at the address, or what nobody knows.
+//! Memory as a chain of writes: what is read is the last byte that was written at the address, or an unknown one.
 //!
 //! Addresses are sums of terms and a constant. Two of them are compared by what they do not have in common, so that
 //! accesses from one base are compared by their offsets: that is what makes such questions easy for a solver.
@@ -178,8 +178,8 @@ fn states(s: &Script, memory: Expr) -> Vec<State> {
     }
 }
 
-/// Memory after others could write to it, if they were given it: nobody knows what it holds, but that equal times leave
-/// equal bytes.
+/// Memory after other code could write to it, if that code was given it: what it holds is unknown, except that equal
+/// times leave equal bytes.
 pub fn given(s: &mut Script, memory: Expr, when: Expr, time: Expr) -> Expr {
     let key = format!("{} given when {} at {}", s.name(memory), s.name(when), s.name(time));
     let after = named(s, key);

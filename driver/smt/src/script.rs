@@ -64,7 +64,7 @@ pub struct Script {
     pub opaque: bool,
     /// Variables that are the bits of a float that is computed.
     computed: FxHashSet<u32>,
-    /// Floats that such bits read as, where it is known who gives them: however a NaN is chosen, that is one term.
+    /// Floats that such bits read as, where it is known what gives them: however a NaN is chosen, that is one term.
     floats: FxHashMap<Expr, Expr>,
     makers: Makers,
     /// Sums and products that are equal by the laws of a ring are to be one term.
@@ -90,7 +90,7 @@ pub(super) struct Written {
     pub(super) when: Option<(Expr, Expr)>,
 }
 
-/// A byte of a memory that nobody has written to.
+/// A byte of a memory that has not been written to.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// The memory: a variable.
@@ -237,7 +237,8 @@ impl Script {
         self.hides
     }
 
-    /// Others do not change what lies at an address that is a sum with this term: who writes there must know it.
+    /// Other code does not change what lies at an address that is a sum with this term: code that writes there must
+    /// know it.
     pub fn keep_private(&mut self, address: Expr) {
         if !self.private.contains(&address) {
             self.private.push(address);
@@ -295,7 +296,7 @@ impl Script {
         expr
     }
 
-    /// An application of a function that nobody knows: equal arguments give equal results.
+    /// An application of an uninterpreted function: equal arguments give equal results.
     pub fn unknown(&mut self, name: &str, args: &[Expr], sort: Sort) -> Expr {
         let name = format!("|{name}|");
         let declared = format!("declare {name}");
@@ -308,8 +309,8 @@ impl Script {
         if args.is_empty() { self.literal(name, sort) } else { self.apply(&name, args, sort) }
     }
 
-    /// Bits that read as this float. A float has one such pattern, unless it is a NaN: then these are any, and the same for
-    /// whoever asks.
+    /// Bits that read as this float. A float has one such pattern, unless it is a NaN: then these are any, and the same
+    /// for all callers.
     pub fn bits_of(&mut self, float: Expr, format: Format) -> Expr {
         let key = format!("bits of {}", self.name(float));
         if let Some(known) = self.known.get(&key) {

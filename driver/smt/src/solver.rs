@@ -178,7 +178,7 @@ impl Solver {
         self.timed
     }
 
-    /// Replaces the process; what to answer, or an error where that has not helped so often.
+    /// Replaces the process; what to answer, or an error where that has not helped several times in a row.
     fn replace(&mut self, failure: Failure) -> io::Result<Answer> {
         self.process = Process::start(&self.config)?;
         let time = match failure {
@@ -316,7 +316,7 @@ impl Process {
             .spawn()?;
         let (sender, lines) = channel();
         let stdout = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
-        // Ends with the process's output, or when nobody listens any more.
+        // Ends with the process's output, or when the receiver is gone.
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if sender.send(line.trim().to_string()).is_err() {
@@ -326,7 +326,7 @@ impl Process {
         });
         let (text, texts) = channel::<String>();
         let mut stdin = child.stdin.take().ok_or_else(|| io::Error::other("no input"))?;
-        // Ends when nobody writes any more, or with the process.
+        // Ends when the sender is gone, or with the process.
         std::thread::spawn(move || {
             for text in texts {
                 if stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).is_err() {

@@ -144,7 +144,7 @@ fn slow_floats_agree_with_the_evaluator() {
 fn larger_values_agree_with_the_evaluator() {
     let mut solver = z3();
     let mut models = 0;
-    // Who asks about `scalar_to_vector` knows which lane it is, and needs no term.
+    // A caller that asks about `scalar_to_vector` knows which lane it is, and needs no term.
     for model in Model::ALL.iter().copied().filter(|m| m.memory().is_none() && *m != Model::ScalarToVector) {
         let larger = |(types, result): &(Vec<Repr>, Repr)| types.iter().chain([result]).any(|t| t.scalar().is_none());
         let signatures: Vec<_> = signatures(model, &LARGER).into_iter().filter(larger).collect();

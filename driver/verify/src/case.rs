@@ -69,7 +69,7 @@ impl Case<'_> {
         effects || self.rule.vars.iter().any(|var| matches!(&var.kind, VarKind::Value { ty, .. } if made(ty)))
     }
 
-    /// Does a side call what has no meaning but that somebody's code computes it?
+    /// Does a side call a function whose only meaning is the code of a library, or of an embedding program?
     pub(super) fn calls_outside(&self) -> bool {
         let Universe { ops, hosts, .. } = &self.program.universe;
         let registered = |op: &Op| op.host && hosts.get(&op.name).is_some();

@@ -4,9 +4,9 @@
 //! neither is what its `spec` says. What is computed while matching may be given instead ([`Code::give`]): much of that
 //! has no instruction.
 //!
-//! A term has no order but that of operands. What changes memory is emitted only by [`Code::execute`], a call at a time in
-//! the order that its caller says, and [`Code::made`], operands first. It does not emit what reads a memory that nobody
-//! has filled, or talks to the outside, and says so.
+//! A term has no order but that of operands. What changes memory is emitted only by [`Code::execute`], a call at a time
+//! in the order that its caller says, and [`Code::made`], operands first. It does not emit what reads a memory that has
+//! not been filled, or communicates with the outside, and says so.
 
 use rewright_cfg_skeleton::ir::{Function, InstKind, Terminator, Value};
 use rewright_clif::names::FRONT_END;
@@ -22,7 +22,7 @@ const DEPTH: u32 = 64;
 /// Real specs take tens of operations; a chain in which each uses the one before it twice would take 2^n.
 const OPERATIONS: usize = 10_000;
 
-/// Why there is no code for a rule, in words about the rule. Nobody tells cases apart: the verdict shows them.
+/// Why there is no code for a rule, in words about the rule. No caller tells cases apart: the verdict shows them.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct NoCode(String);
@@ -249,7 +249,7 @@ impl<'u> Code<'u> {
     }
 }
 
-/// Why nobody can say what an operation gives, which has none of `what`.
+/// Why it is unknown what an operation gives, which has none of `what`.
 pub(super) fn missing(op: &Op, what: &str) -> String {
     match op.host {
         true => format!("`{}` is a Rust function of a program: verify from there (`Embedding::verify`)", op.name),

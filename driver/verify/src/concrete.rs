@@ -2,8 +2,8 @@
 //!
 //! Operations mean what [`Model::eval_at`] says: of a vector that is what one lane is, see [`super`]. Three things are
 //! added to it: memory ([`Memory`]); the provenance of pointers; and the NaN that arithmetic makes. Its bits are open:
-//! it is [`Value::Nan`] until something looks at its bits, and what does is [`Stop::Open`], a value that nobody can
-//! name. Functions of an embedding program are called.
+//! it is [`Value::Nan`] until an operation looks at its bits, and the result of that operation is [`Stop::Open`], an
+//! unspecified value. Functions of an embedding program are called.
 
 use super::memory::Memory;
 use super::typing::{Origin, Types, fact_types, origin, type_of};
@@ -53,7 +53,7 @@ impl Value {
 pub(super) enum Stop {
     /// Something looked at the bits of a NaN that arithmetic made.
     Open,
-    /// Somebody's function has no value here.
+    /// A function has no value here.
     NoValue,
     /// The term has no meaning: a literal does not fit, or an operation has neither model nor spec.
     Meaningless,

@@ -10,7 +10,7 @@
 //! * what a loop carries (`theta`, recurrences) is a register: over the edge that enters the loop it takes the value that
 //!   its first operand has there, over the edge that closes it the next one; what it is left with (`leave`) is one that
 //!   takes its value over edges out of the loop;
-//! * pure operations without a meaning are functions that nobody knows: hashes of their operands.
+//! * pure operations without a meaning are uninterpreted functions: hashes of their operands.
 //!
 //! A value whose class varies in no iteration of a loop must stay the same while the loop runs ([`invariance`]), and one
 //! of which something is known where a block ends must be as it is known to be ([`ranges`]).
@@ -74,7 +74,7 @@ impl Default for Limits {
     }
 }
 
-/// Who says what a class is.
+/// The evidence of what a class is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Witness {
     /// The run: it computed this IR value, or was in this state.
@@ -94,9 +94,9 @@ pub enum Witness {
 pub struct Disagreement {
     /// The class.
     pub class: ClassId,
-    /// Whoever came first.
+    /// The member that came first.
     pub first: Witness,
-    /// Whoever differs.
+    /// The member that differs.
     pub second: Witness,
     /// What they say.
     pub values: [String; 2],

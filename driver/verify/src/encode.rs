@@ -1,7 +1,7 @@
 //! A rule at one type instance as a question to a solver.
 //!
 //! Variables become unconstrained bit vectors, of a vector by lane (see [`lanes`]), states become arrays of bytes,
-//! types without representation sorts of their own, and operations without a meaning functions that nobody knows.
+//! types without representation sorts of their own, and operations without a meaning uninterpreted functions.
 //! Conditions become preconditions: a fact is what its `spec` says; `distinct` says nothing, since different classes
 //! may have equal values.
 //!
@@ -414,7 +414,7 @@ impl Encoder<'_> {
                     let value = self.term(condition, scope)?;
                     self.s.nonzero(value.bits)
                 }
-                // Nobody can say when; but the same call traps alike.
+                // When it traps is unknown, but the same call traps alike.
                 None => {
                     let bits: Vec<Expr> = args.iter().map(|a| a.bits).collect();
                     let name = format!("{} {own:?} traps with {}", decl.unique, check.code);

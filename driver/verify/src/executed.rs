@@ -1,4 +1,4 @@
-//! Rules over values that only somebody's code can make, a library's or an embedding program's: both sides run.
+//! Rules over values that only the code of a library or of an embedding program can make: both sides run.
 //!
 //! The pack says how values of a type are made and changed (`@sample`) and what there is to see of them (`@observe`). For
 //! an instance of a rule functions are written ([`experiment`]): they make the rule's variables, look at its

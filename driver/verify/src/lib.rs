@@ -14,7 +14,7 @@
 //! values ([`approximate`]).
 //!
 //! What a verdict says is in [`Verdict`]. Values are total here, as in the e-graph: a quotient by zero has a value, and
-//! a rule that is right only where a check passed needs a condition. Where a side would trap is compared all the same:
+//! a rule that is right only where a check passed needs a condition. Where a side would trap is compared nevertheless:
 //! a right side that traps where the left does not is *one way only*. So is a side that is some NaN with open bits
 //! where the other has definite ones.
 //!

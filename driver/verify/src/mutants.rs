@@ -1,7 +1,7 @@
 //! Mutants of a rule: the same rule with one operator, operand, constant, width or condition changed.
 //!
-//! Types stay right, so that every mutant is a rule that somebody might have written. Many are wrong, some never match,
-//! and a few are right: a condition that asks for too much, operators that agree on what the rule is about.
+//! Types stay right, so that every mutant is a rule that a user might have written. Many are wrong, some never match,
+//! and a few are right: a condition that asks for too much, operators that agree on the rule's operands.
 
 use crate::mutation;
 use rewright_dsl::program::{Conclusion, Guard, Program, Rule, VarKind};

@@ -1,7 +1,7 @@
 //! Changes of terms at one place: what makes wrong rules out of right ones, to test what should find these.
 //!
-//! A changed term has the types of the original. Some changes are none by chance (`x * 2` and `x + x`): whoever uses
-//! them tells those apart. The order of changes is that of the term.
+//! A changed term has the types of the original. Some changes happen to keep the meaning (`x * 2` and `x + x`): the
+//! caller tells those apart. The order of changes is that of the term.
 
 use rewright_dsl::program::VarKind;
 use rewright_typeprop::term::Literal;

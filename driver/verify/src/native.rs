@@ -279,7 +279,7 @@ impl Side {
                 self.repr.is_nan(self.repr.canonical(lane))
             }),
             Ok(Value::State(_)) => false,
-            // Nobody can say what it is.
+            // Its value is unknown.
             Err(_) => true,
         }
     }

@@ -25,7 +25,7 @@ use std::time::Instant;
 /// Widths at which to prove what is too hard at the machine's: those of the widest operand.
 const SMALLER: [u32; 2] = [16, 8];
 
-/// Products, quotients and floats: of what a solver has not found out about these soon it will hear no more.
+/// Products, quotients and floats: a solver that has not decided a question about these soon does not decide it later.
 const HARD: [&str; 6] = ["(bvmul ", "(bvudiv ", "(bvurem ", "(bvsdiv ", "(bvsrem ", "(fp."];
 
 /// How many times as many steps other questions get.
@@ -299,7 +299,7 @@ impl Case<'_> {
             return Ok(Decision::new(Verdict::Unknown, "solver").because(why));
         }
         if !differs.is_no() {
-            // Somewhere one side is a NaN whose bits nobody may rely on, and the other is not, or another.
+            // For some values one side is a NaN whose bits are unspecified, and the other is not, or is another one.
             for (side, other) in [(0, "right"), (1, "left")] {
                 if self.ask(solver, &mut question, Ask::DiffersDespite(side))?.is_no()
                     && !self.ask(solver, &mut question, Ask::DiffersDespite(1 - side))?.is_no()
@@ -321,7 +321,7 @@ impl Case<'_> {
         }
     }
 
-    /// The solver has a counterexample: values are run before anybody believes it.
+    /// The solver has a counterexample: its values are run before it is believed.
     fn confirm_model(&self, question: &Question, assigned: &[(Assigned, Option<Assigned>)]) -> Decision {
         if let Some(why) = &question.uninterpreted {
             return Decision::new(Verdict::Unknown, "solver").because(why.clone());

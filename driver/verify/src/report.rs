@@ -18,7 +18,7 @@ pub enum Verdict {
     Tested,
     /// Nothing is known: out of scope, or out of steps.
     Unknown,
-    /// Its values are computed by a library that nobody has allowed to be called.
+    /// Its values are computed by a library that the user has not allowed to be called.
     NotRun,
     /// Equal where both sides are defined, but one is defined where the other is not.
     OneWay,

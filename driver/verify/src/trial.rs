@@ -1,4 +1,4 @@
-//! Rules on values alone, without a solver: quick evidence for tests, and for who has no solver.
+//! Rules on values alone, without a solver: quick evidence for tests, and for users without a solver.
 //!
 //! Exhaustive where the variables are one or two bytes; on edges and random values elsewhere.
 

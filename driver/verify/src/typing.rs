@@ -76,16 +76,16 @@ fn declared_type(program: &Program, term: &Term, rule: &Rule, targs: &[Ty]) -> O
     }
 }
 
-/// Whose provenance a pointer has that an operation gives.
+/// Which provenance the pointer has that an operation gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Origin {
-    /// Nobody's: it is made of integers.
+    /// None: it is made of integers.
     Nowhere,
     /// That of an operand.
     Operand(usize),
     /// That of the second or the third operand, by the first.
     Chosen,
-    /// Of several pointers one, and nobody knows which.
+    /// That of one of several pointers; it is unknown which one.
     Unclear,
 }
 

@@ -149,7 +149,7 @@ impl Line {
         self.refused.get_or_insert_with(|| Refusal { reason: reason.to_string(), may_be_c: false });
     }
 
-    /// Refuses what may be C all the same: it cannot be read, or has another language than its name says.
+    /// Refuses what may still be C: it cannot be read, or has another language than its name says.
     fn refuse_unclear(&mut self, reason: &str) {
         self.refused.get_or_insert_with(|| Refusal { reason: reason.to_string(), may_be_c: true });
     }

@@ -42,7 +42,7 @@ early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-at
 /// What the content of the cache means.
 const VERSION: u32 = 7;
 
-/// Whom to ask, and how.
+/// The tools to call, and how.
 #[derive(Clone, Debug)]
 pub struct Tools {
     /// The C compiler, a clang.
@@ -400,7 +400,7 @@ fn key(tools: &Tools, cache: &Cache, rules: &str, build: &Build, lowered: &[u8])
         }
         false => (rules.to_string(), programs.map(identity).to_vec(), build.options.iter().collect()),
     };
-    // What was not compared is no answer to who wants that.
+    // An object that was not validated is not reused by a command that wants validation.
     let validated: &[u8] = if tools.validate { b"validated" } else { b"" };
     let mut parts: Vec<&[u8]> = vec![rules.as_bytes(), validated, lowered];
     parts.extend(programs.iter().map(String::as_bytes));

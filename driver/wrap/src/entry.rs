@@ -1,5 +1,5 @@
-//! What the cache holds of a file that was compiled: its object, what became of its functions, and, where somebody
-//! wanted it, the LLVM IR that rules saw.
+//! What the cache holds of a file that was compiled: its object, what became of its functions, and, where it was asked
+//! for, the LLVM IR that rules saw.
 
 use super::statistics::Facts;
 use anyhow::{Context, Result};
@@ -18,7 +18,7 @@ const VERSION: u32 = 1;
 pub(super) struct Entry {
     /// What became of it.
     pub(super) facts: Facts,
-    /// There where it was kept for somebody.
+    /// There where it was asked for.
     pub(super) ir: Option<Ir>,
     /// What became of its functions, there where that was told.
     pub(super) functions: Option<Vec<FunctionReport>>,

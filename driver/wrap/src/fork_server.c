@@ -4,8 +4,9 @@
 // program is linked and its static objects are made, which for clang and `opt` is most of what a small file costs. It is
 // C since nothing else can be loaded into a program in that place without a runtime of its own.
 //
-// Standard input is the socket to listen on. Standard output is a pipe: when nobody holds its other end any more, the
-// program ends. A request is a list of words, each ended by a zero byte: the folder to run in, a file for standard error,
+// Standard input is the socket to listen on. Standard output is a pipe: when no process holds its other end any more,
+// the program ends. A request is a list of words, each ended by a zero byte: the folder to run in, a file for standard
+// error,
 // the arguments, an empty word, the environment, an empty word. The answer is the status as `wait` gives it, 4 bytes.
 //
 // Invariant: a copy that could not be brought into the state that was asked for dies by a signal before `main`, so a
@@ -28,7 +29,7 @@ typedef int Main(int, char **, char **);
 
 static Main *program;
 
-// Who waits for which copy.
+// Which caller waits for which copy.
 static struct {
   pid_t pid;
   int caller;
@@ -97,7 +98,7 @@ static void answer_those_that_ended(void) {
     while (i < running_count && running[i].pid != pid) i++;
     if (i == running_count) continue;
     int32_t answer = status;
-    // Where the caller has gone, nobody wants to know.
+    // The caller may have gone; the answer is then unused.
     send(running[i].caller, &answer, sizeof answer, MSG_NOSIGNAL);
     close(running[i].caller);
     running[i] = running[--running_count];

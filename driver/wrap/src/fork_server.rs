@@ -7,7 +7,7 @@
 //!
 //! **Invariant**: a copy sees what the program would see that its caller starts: the caller's arguments, environment
 //! and folder go with the request, and the socket's name is made of everything else ([`world`]) and of the program's
-//! identity. Whoever lives in another world, or gets no exit code, starts the program itself.
+//! identity. A caller with another [`world`], or one that gets no exit code, starts the program itself.
 //!
 //! Not here: programs that read standard input or want their standard output; both are empty.
 
@@ -52,7 +52,7 @@ impl ForkServers {
 impl Drop for ForkServers {
     fn drop(&mut self) {
         for child in &mut self.children {
-            // It ends when nobody holds the other end of its standard output.
+            // It ends when no process holds the other end of its standard output.
             child.stdout = None;
             let _ = child.wait();
         }
@@ -79,7 +79,7 @@ fn name(program: &OsStr, world: &str) -> String {
     Key::of(VERSION, [identity(program).as_bytes(), world.as_bytes()]).to_string()
 }
 
-/// What a process inherits and no request says: who it is, what it may do and use, which files it sees, and what it was
+/// What a process inherits and no request says: its user, what it may do and use, which files it sees, and what it was
 /// linked with. `None` where the system does not tell.
 fn world() -> Option<String> {
     const FACTS: [&str; 13] = [
@@ -111,7 +111,7 @@ fn world() -> Option<String> {
     Some(format!("{facts:?} {nice} {linkers:?} {seen:?}"))
 }
 
-/// The same programs, for whoever wants them to run.
+/// The same programs, for processes that want them to run.
 #[derive(Clone, Debug)]
 pub struct Started {
     folder: PathBuf,

@@ -1,7 +1,7 @@
 //! The process between `rewright wrap` and its build. It outlives a wrapper that is killed, and ends the build then.
 //!
-//! Who is killed passes nothing on. So the wrapper starts its own program again, which starts the build: the kernel
-//! tells it when the wrapper is gone, and hands it every process of the build whose parent has ended.
+//! A process that is killed passes nothing on. So the wrapper starts its own program again, which starts the build: the
+//! kernel tells it when the wrapper is gone, and hands it every process of the build whose parent has ended.
 //!
 //! **Invariant**: nothing is ended as long as the wrapper lives. What a build leaves behind on purpose (a cache's
 //! server) stays when the build ends by itself.
@@ -24,7 +24,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How long to wait between two looks at what is left.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Processes may start others while we look: so often we look again.
+/// Processes may start others while we look: the number of times that we look again.
 const MAX_ROUNDS: u32 = 500;
 
 /// Runs a build for the process `parent`, to the end of one of them.

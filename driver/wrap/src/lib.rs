@@ -13,7 +13,7 @@
 //! * [`former`]: the rules of the last build in a folder;
 //! * [`guard`]: a build that ends with its wrapper, and [`signals`]: what is passed on to it;
 //! * [`rewright_files::scratch`]: folders for what a command needs while it runs;
-//! * [`statistics`]: what became of a file, for whoever sums up; of its functions, `rewright_report` tells.
+//! * [`statistics`]: what became of a file, for sums over a build; of its functions, `rewright_report` tells.
 //!
 //! **Invariant**: whatever goes wrong here, the command line is handed to the compiler as it came, so a build
 //! succeeds or fails as it would without us; only packs that are missing or have mistakes are errors. What is compiled

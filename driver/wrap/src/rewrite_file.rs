@@ -34,7 +34,7 @@ pub struct Applied {
 /// that were met before; what goes out is the same.
 ///
 /// # Errors
-/// Where the file cannot be read. A bug of ours is an error here: whoever builds is not to suffer from it.
+/// Where the file cannot be read. A bug of ours is an error here, so that the user's build need not suffer from it.
 pub fn apply(rules: &Ready, text: Vec<u8>, told: bool) -> Result<Applied> {
     let start = Instant::now();
     let file = module::read_bytes(text)?;

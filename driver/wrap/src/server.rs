@@ -1,8 +1,8 @@
 //! One prepared engine for all files of a build: `rewright wrap` serves, `rewright cc` asks.
 //!
 //! Loading packs and preparing rules takes longer than compiling a file of ordinary size, and the next process would do
-//! it again. A request is the server's identity (program and packs, so that nobody gets the rules of another), the
-//! name of a file, and whether it is to be told what became of its functions; the answer is [`Applied`].
+//! it again. A request is the server's identity (program and packs, so that no process gets the rules of another one),
+//! the name of a file, and whether to tell what became of its functions; the answer is [`Applied`].
 //!
 //! **Invariant**: an answer is what the asking process would have computed. Where there is none, for whatever reason,
 //! it computes.
@@ -23,8 +23,8 @@ const TOLD: &str = "told";
 /// Functions may be deep; the main thread of a process has as much.
 const STACK: usize = 8 << 20;
 
-/// Who works. As many as are asked at once, each with an engine that no other one uses then: a build of one command at
-/// a time prepares one engine.
+/// The workers. As many as are asked at once, each with an engine that no other one uses then: a build of one command
+/// at a time prepares one engine.
 #[derive(Default)]
 struct Workers {
     idle: Vec<Sender<UnixStream>>,
@@ -45,7 +45,7 @@ pub fn serve(socket: &Path, identity: &str, rules: Ready) -> io::Result<()> {
         for stream in listener.incoming().flatten() {
             let mut all = lock(&workers);
             if let Some(worker) = all.idle.pop() {
-                // A worker that is gone has left its caller without an answer, who computes.
+                // If the worker is gone, the client gets no answer, and computes.
                 let _ = worker.send(stream);
             } else if all.started < limit {
                 all.started += 1;
@@ -64,7 +64,7 @@ fn work(first: UnixStream, workers: &Mutex<Workers>, identity: &str, rules: &Rea
     let (sender, receiver) = channel();
     let mut next = Some(first);
     while let Some(stream) = next {
-        // Whoever asked has gone, or asks for something else: that is its own business.
+        // The client may have gone, or asked for something else: neither is an error of the server.
         let _ = answer(&stream, identity, rules);
         drop(stream);
         let waiting = {
@@ -98,7 +98,7 @@ fn answer(stream: &UnixStream, identity: &str, rules: &Ready) -> io::Result<()> 
     Ok(())
 }
 
-/// Asks for a file; `None` where nobody has an answer.
+/// Asks for a file; `None` where there is no answer.
 pub fn ask(socket: &Path, identity: &str, file: &Path, told: bool) -> Option<Applied> {
     let mut stream = UnixStream::connect(socket).ok()?;
     let told = if told { TOLD } else { "" };
@@ -133,7 +133,7 @@ mod tests {
             assert_eq!((answered.facts.optimised, answered.facts.known), (1, met_before));
             assert_eq!(&answered.facts.rules, rules);
         }
-        // Who is told of functions is told of all, and gets the same.
+        // A client that is told of functions is told of all, and gets the same.
         let told = ask(&socket, "mine", &file, true).unwrap();
         assert_eq!((&told.text, told.facts.known), (&own.text, 0));
         let functions = told.functions.unwrap();

@@ -1,9 +1,9 @@
 //! A build that ends with its wrapper.
 //!
 //! A terminal interrupts all that runs in it, but `timeout` or a service ends one process, and the build would go on
-//! without a server, and without anybody who waits for it. So that is passed on, and we wait for what the build makes
-//! of it: `make` removes what it has half made. Interrupts and hang-ups are left as they are found, since shells and
-//! `nohup` have commands ignore them.
+//! without a server, and without a process that waits for it. So that signal is passed on, and we wait until the build
+//! has handled it: `make` removes what it has half made. Interrupts and hang-ups are left as they are found, since
+//! shells and `nohup` have commands ignore them.
 
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::iterator::Signals;

@@ -1,8 +1,8 @@
 //! `@approximate("the last bits", 1e-12)`: a rule whose sides are close and not equal says what it gives up, and by how
 //! much its sides may differ.
 //!
-//! Such rules belong into packs that nobody gets without asking for them; verification compares their sides for
-//! closeness only. Inferences state facts, of which there is no half.
+//! Such rules belong in packs that are used only where they are asked for; verification compares their sides for
+//! closeness only. Inferences state facts, which cannot be approximate.
 
 use super::Checker;
 use super::report::Diag;

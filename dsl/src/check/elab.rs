@@ -45,7 +45,7 @@ pub(crate) struct Elab<'c> {
     /// Something was wrong, reported here or earlier: no term may come out.
     pub(crate) failed: bool,
     pub(crate) depth: u32,
-    /// Where what names mean is noted, if anybody wants to know.
+    /// Where what names mean is noted, if that is asked for.
     pub(super) resolved: Option<&'c RefCell<Resolved>>,
 }
 

@@ -57,7 +57,7 @@ impl Checker<'_> {
                 let bound = decl.tparams[*n as usize].bound.as_ref();
                 (!bound.is_some_and(|bound| self.are_words(bound))).then_some(Unfit::Parameter)
             }
-            // Who extends them, and how, depends on their sign in C, which types here do not have.
+            // Which side extends them, and how, depends on their sign in C, which types here do not have.
             (_, Some(Scalar::I8 | Scalar::I16)) if extension.is_none() => Some(Unfit::Narrow),
             _ => None,
         })

@@ -189,7 +189,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Functions of C in files that were asked for, of which nobody says that nothing changes what they read.
+    /// Functions of C in files that were asked for, of which no attribute says that nothing changes what they read.
     fn changing_c_functions(&self) -> impl Iterator<Item = (OpId, &Op)> {
         let places = self.fns.iter().filter(|place| self.files[place.file].root);
         let is_meant = |place: &&FnPlace<'_>| place.item.attributes.iter().any(|a| a.name.node == "unchanging");
@@ -231,7 +231,7 @@ impl Checker<'_> {
     }
 
     /// A function of C that only allocates, though it is given a pointer to what another one reads: a copy is one of what is
-    /// there now. Who has thought of that says why it does not matter.
+    /// there now. An author who has considered that says why it does not matter.
     fn lint_allocations(&mut self) {
         let only_allocates =
             |op: &Op| !op.effects.allocates.is_empty() && !op.effects.accesses_memory() && !op.effects.io;

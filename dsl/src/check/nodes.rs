@@ -58,7 +58,7 @@ pub(crate) struct Node {
 pub(crate) enum NodeKind {
     Var(u32),
     Lit(Literal),
-    /// Shared with whoever is looking at it while other parts of the elaboration change.
+    /// Shared with code that looks at it while other parts of the elaboration change.
     Call(Rc<Call>),
     Eval(NodeId),
     /// Reported already.

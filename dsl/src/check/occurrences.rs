@@ -1,4 +1,4 @@
-//! The last stage, for who asks: what names mean, by their places. Names of declarations are looked up in the
+//! The last stage, if asked for: what names mean, by their places. Names of declarations are looked up in the
 //! [`Scope`]s; what only types decide (which overload) and what is looked up among rules was noted when it was found
 //! ([`Resolved`]).
 

@@ -1,7 +1,7 @@
 //! `override f cost ..`: what another pack's function costs where this one is used.
 //!
-//! Whoever declares a function does not know every machine and every size of data. A pack that brings rules for one
-//! of them says what the functions cost there, whatever profile there is; a user's configuration comes after all.
+//! The pack that declares a function does not know every machine and every size of data. A pack that brings rules for
+//! one of them says what the functions cost there, whatever profile there is; a user's configuration comes after all.
 //!
 //! **Invariant**: the result does not depend on the order of imports: no function's cost is overridden twice.
 
@@ -23,7 +23,7 @@ impl Checker<'_> {
         }
     }
 
-    /// All overloads, which are one function to whoever says its name.
+    /// All overloads, which are one function to a pack that names it.
     fn override_cost(&mut self, file: usize, name: &Path, cost: &Expr, overridden: &mut BTreeMap<OpId, Span>) {
         let ops = self.scopes[file].find_ops(&name.node);
         if ops.is_empty() && !self.scopes[file].is_excused(&name.node) {

@@ -159,7 +159,7 @@ impl<'a> Checker<'a> {
     ) -> Option<Rewriting> {
         let mut said = Vec::new();
         clauses(&rule.body, &mut said);
-        // Who says what a rule removes has forgotten that one word: what goes is no second mistake.
+        // If the author says what a rule removes, only that one word is missing: what goes is no second mistake.
         let removes = |clause: &&Clause| matches!(clause.kind, ClauseKind::Removes(_));
         let is_plain = rule.is_unsafe.is_none() && !said.iter().any(removes);
         if which == 0 && rule.is_unsafe.is_none() {

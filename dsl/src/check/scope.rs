@@ -7,7 +7,7 @@
 //! name what it imports plainly.
 //!
 //! What a file declares hides what it imports plainly, but for functions: they are overloads of one function, unless
-//! they take the same types. A name may still mean declarations of several imported packs. Whoever uses it says which
+//! they take the same types. A name may still mean declarations of several imported packs. A use of it must say which
 //! one is meant: `RW0215`.
 
 use crate::program::FactId;

@@ -15,7 +15,7 @@ use crate::syntax::ast::{Clause, ClauseKind, Span};
 use rewright_typeprop::{Effects, Term};
 use std::collections::BTreeSet;
 
-/// Effects as a pack writes them, but for reading, which nobody misses.
+/// Effects as a pack writes them, except for reading, whose removal is not observable.
 fn shown(effects: &Effects) -> BTreeSet<String> {
     let regions = |word: &str, regions: &[String]| -> Vec<String> {
         regions.iter().map(|region| format!("{word}({region})")).collect()

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use rewright_typeprop::types::TypeParam;
 use rewright_typeprop::{Op, OpId, Term, Ty, TypeExpr, TypeStore};
 
-/// Why a rule cannot be lowered, in words about the rule. Nobody tells cases apart: whoever compiles is shown them.
+/// Why a rule cannot be lowered, in words about the rule. No code tells cases apart: the user is shown them.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct NotLowered(String);

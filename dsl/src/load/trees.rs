@@ -1,4 +1,5 @@
-//! Trees that are kept for who loads the same texts again and again, as an editor's server does after each key.
+//! Trees that are kept for programs that load the same texts again and again, as an editor's server does after each
+//! key.
 
 use crate::diagnostic::Diagnostic;
 use crate::syntax::ast::File;

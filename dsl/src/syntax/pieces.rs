@@ -1,4 +1,4 @@
-//! A text as a row of words, symbols and comments, for who colours or completes it.
+//! A text as a row of words, symbols and comments, for code that colours or completes it.
 
 use super::lexer;
 use super::token::{ITEM_WORDS, Kind, MODIFIERS, is_keyword};

@@ -6,7 +6,7 @@
 //! **Invariant**: an operation on vectors that has a value here has the same in all lanes where its operands do. So a
 //! vector's value is that of a lane, and a constant is a vector with that value in all lanes. Most operations work on
 //! each lane by itself, and an equation between these holds for vectors if it holds for one lane. Others
-//! ([`Model::mixes_lanes`]) put a lane elsewhere: who proves something of them looks at every lane. A constant of
+//! ([`Model::mixes_lanes`]) put a lane elsewhere: a proof about them looks at every lane. A constant of
 //! `Int128`, `F16` and `F128` has no form: no literal and no folding has that type.
 
 pub(super) mod soft_float;
@@ -29,7 +29,7 @@ pub enum Repr {
     /// So many lanes.
     Lanes(Scalar, u32),
     /// A word that is an address. What it may be used for, its *provenance*, belongs to its value and is in no bit of
-    /// it: no program computes it, but whoever asks whether two pointers are one has to.
+    /// it: no program computes it, but code that asks whether two pointers are one has to.
     Pointer,
 }
 

@@ -1,7 +1,7 @@
 //! Cuts for unfounded sets of classes, which a fractional solution violates.
 //!
-//! Let `S` be any set of classes, cycle or not. Who has a class of `S` follows its node to an ordered child in `S`, and
-//! so on; since a choice has no cycles, this ends with a node that has no ordered child in `S`. So (3) of
+//! Let `S` be any set of classes, cycle or not. From a class of `S` that is had, follow its node to an ordered child in
+//! `S`, and so on; since a choice has no cycles, this ends with a node that has no ordered child in `S`. So (3) of
 //! [`super::model`] holds for every `S` and every J in it:
 //!
 //! ```text
@@ -181,7 +181,7 @@ impl<'g> CutFinder<'g> {
             }
             ways[class] = own;
             let had = solution.had[class];
-            // What nobody has is sure to come where all of its nodes do.
+            // A class that is not had is as likely to come there as the least likely of its nodes.
             reach[class] = if had > NONE { (sum / had).min(1.0) } else { least };
         }
         (ways, reach)

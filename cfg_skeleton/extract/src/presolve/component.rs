@@ -1,7 +1,7 @@
 //! P10: what is left, in parts that do not meet, each numbered anew.
 //!
-//! No node of one part refers to another, so a best choice of the whole is a best choice of each part. Forced classes
-//! that stand on no cycle are referred to by nobody and so hold nothing together.
+//! No node of one part refers to another, so a best choice of the whole is a best choice of each part. No node refers
+//! to forced classes that are on no cycle, so these connect nothing.
 
 use super::{Left, Work};
 use crate::graph::{Class, Classes, Graph, Node};
@@ -78,7 +78,7 @@ fn component(work: &Work, classes: Vec<Class>, cycles: &[u32]) -> Component {
     let nodes = classes.iter().map(|class| {
         let list = work.nodes[class.index()].iter().map(|left| {
             let deferred: Classes = left.node.deferred.iter().copied().filter(|c| !work.forced[c.index()]).collect();
-            // On no cycle, it does not matter who waits for whom; what is ordered says more.
+            // On no cycle, it does not matter which class waits for which; what is ordered says more.
             let (later, first): (Classes, Classes) = deferred
                 .into_iter()
                 .partition(|c| c == class || cycles[c.index()] != 0 && cycles[c.index()] == cycles[class.index()]);

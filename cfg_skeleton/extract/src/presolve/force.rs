@@ -30,7 +30,7 @@ pub(super) fn pay(work: &mut Work) -> bool {
                 work.nodes[at].iter_mut().for_each(|left| left.node.cost -= least);
                 changed = true;
             }
-            // Nobody refers to it any more, and what it needs is forced.
+            // No node refers to it any more, and what it needs is forced.
             if let [only] = &work.nodes[at][..]
                 && own == 0
             {

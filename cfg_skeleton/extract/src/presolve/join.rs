@@ -5,8 +5,8 @@
 //! bound goes through all of it. But four terms take three additions, in whatever order.
 //!
 //! Let `C` be a class, `Q` what it [requires] before itself, and its *region* the classes that it leads to, up to `Q`.
-//! Where only the region leads to the region (but to `C`), choices in it concern nobody else. Let `T` be what of `Q`
-//! every choice of the region refers to: the greatest solution of
+//! Where only the region leads to the region (except to `C`), choices in it concern no other class. Let `T` be the part
+//! of `Q` that every choice of the region refers to: the greatest solution of
 //!
 //! ```text
 //! T(D) = intersection over nodes n of D of the union over children c of n of ({c} if c is in Q, else T(c))

@@ -1,13 +1,13 @@
 //! P6: a class that only nodes of one class refer to gives its least cost to those nodes.
 //!
 //! The referring class picks one node. If that refers to the class, the class is had and costs at least its least
-//! cost; if not, nobody refers to it and it is not had. So every choice costs what it did before, but the cost stands
+//! cost; if not, no node refers to it and it is not had. So every choice costs what it did before, but the cost stands
 //! where the decision is made, and contraction and domination see it.
 
 use super::Work;
 use crate::graph::Class;
 
-/// Who refers to a class.
+/// The classes that refer to a class.
 #[derive(Clone, Copy, PartialEq)]
 enum Parent {
     None,

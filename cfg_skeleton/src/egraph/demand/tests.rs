@@ -70,7 +70,7 @@ fn without_a_narrow_demand_the_view_stays() {
     let a = unit.leaf(0, unit.matrix);
     let plain = unit.op("adj", &[a]);
     let general = unit.op("norm", &[plain]);
-    // A rule's node, of a more specific type, for which nobody asks: the original's type is the larger one.
+    // A rule's node, of a more specific type, which is not demanded: the original's type is the larger one.
     let mut with_rule = unit.input.clone();
     let head = Head::Op(op_id(&unit.universe, "gram"));
     let special = with_rule.add(Node { head, types: smallvec![unit.f64], children: smallvec![a] });

@@ -190,7 +190,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What the values of a size at which there is a difference have in common, in the words of who unrolls and tiles.
+/// What the values of a size at which there is a difference have in common, in terms of unrolling and tiling.
 fn meaning(size: &Size, tried: &[i128], differing: &[i128]) -> Option<String> {
     let name = &size.name;
     let agreeing: Vec<i128> = tried.iter().filter(|v| !differing.contains(v)).copied().collect();

@@ -45,7 +45,7 @@ impl Part {
 
 /// A node at which the graph is cut.
 struct Cut {
-    /// Who needs it.
+    /// The sides that need it.
     needed: u8,
     /// The operations of the part that use it have larger numbers.
     below: NodeId,

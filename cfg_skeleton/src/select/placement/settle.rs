@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 impl Placement<'_, '_> {
-    /// Leaves out nodes whose class another definition above them defines, then everything that nobody uses.
+    /// Leaves out nodes whose class another definition above them defines, then everything that is unused.
     pub(crate) fn settle(&mut self) {
         self.merge();
         self.relink();
@@ -59,7 +59,7 @@ impl Placement<'_, '_> {
         self.link(self.roots());
     }
 
-    /// Drops statements that are executed only for a result that nobody uses. Are there any?
+    /// Drops statements that are executed only for a result that is unused. Are there any?
     fn drop_statements(&mut self) -> bool {
         let choices = self.choices;
         let mut wanted: FxHashSet<SiteId> = FxHashSet::default();

@@ -44,7 +44,7 @@ fn a_declared_cost_may_depend_on_constants() {
     let u = priced_by_operands();
     let model = CostModel::default();
     assert_eq!(price(&model, &u, [Some(3), Some(5)]), 30 * COST_SCALE);
-    // What nobody knows is assumed.
+    // An unknown size is assumed.
     assert_eq!(price(&model, &u, [Some(3), None]), 6 * 16 * COST_SCALE);
     let model = CostModel { assumed: 100, ..model };
     assert_eq!(price(&model, &u, [None, None]), 20_000 * COST_SCALE);

@@ -426,7 +426,7 @@ fn compare(seed: u64, programs: usize, ty: &str) {
         let results = [objects[random.below(objects.len())], objects[objects.len() - 1]];
         b.ret(&results);
         for block in &mut b.function.blocks {
-            // A profile of nobody in particular.
+            // A random profile.
             block.counts.executions = (random.below(4) == 0).then(|| 1 + random.below(40) as u64);
         }
         let mut case = case(&b, &u);

@@ -185,7 +185,7 @@ fn a_division_by_a_constant_is_a_pure_value() {
     b.switch_to(exit);
     b.ret(&[q]);
     let mut case = Case::new(&b, &u);
-    // The condition `7 == 0` is a constant for whoever evaluates it.
+    // The condition `7 == 0` evaluates to a constant.
     let zero = case.add(Head::Const(0), "i8", &[]);
     let seven = case.input(seven);
     let nought = case.add(Head::Const(0), "i32", &[]);
@@ -241,7 +241,7 @@ fn results_of_opaque_statements_begin_after_them() {
     let sum = b.op("iadd", "i32", &[called, x]);
     b.ret(&[sum]);
     let mut case = Case::new(&b, &u);
-    // Somebody found out that the call gives `x * x`; before it, that has to be computed all the same.
+    // It is known that the call gives `x * x`; before the call, that has to be computed nevertheless.
     let (early, called) = (case.input(early), case.input(called));
     case.unite(early, called);
     assert_eq!(listing(&case.optimised(), &u), ["imul", "opaque", "iadd"]);

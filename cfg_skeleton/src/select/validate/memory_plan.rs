@@ -1,4 +1,4 @@
-//! Executes the statements that are kept, and compares states with the original program's wherever somebody looks.
+//! Executes the statements that are kept, and compares states with the original program's wherever they are observed.
 
 use super::{Validator, Violation};
 use crate::egraph::{ClassId, Head, InputId};
@@ -102,7 +102,7 @@ impl Validator<'_> {
 
     fn execute(&mut self, site: SiteId, now: &mut [ClassId]) {
         if !self.executed(site) {
-            // What a dropped statement would have left behind is what everybody reads who read it.
+            // The readers of what a dropped statement would have left behind read what is there without it.
             let after = self.skeleton.segment_after(site);
             match &self.skeleton.statement(site).kind {
                 StatementKind::Call { writes: true, after: None, .. } => {
@@ -228,7 +228,7 @@ impl Validator<'_> {
     /// round before it comes to one.
     pub(super) fn next_executed(&self, site: SiteId, is_such: impl Fn(SiteId) -> bool) -> bool {
         let mut paths = vec![(self.skeleton.statement(site).block, site.0 + 1)];
-        // Every block is on so many ways at most; who goes round is on more.
+        // Paths that do not go round have this many edges at most.
         let mut steps = 4 * self.skeleton.blocks.len() + 4;
         while let Some((block, from)) = paths.pop() {
             let data = &self.skeleton.blocks[block.index()];

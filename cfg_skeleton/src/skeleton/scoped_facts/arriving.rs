@@ -57,7 +57,7 @@ struct Param {
 #[derive(Clone, Copy)]
 enum Carried {
     Nothing,
-    /// What was extended so often.
+    /// What was extended this many times.
     Within(Known, u8),
     /// Whatever its arguments are.
     Arguments,

@@ -54,7 +54,7 @@ fn a_branch_tells_both_arms() {
     assert_eq!(behind_a_branch(&u, -10, 20), [Some(false), None]);
 }
 
-/// A loop counts `i` up from 0 while `i < 5`, and its latch goes on where `i + 1 < 5`, or where nobody knows.
+/// A loop counts `i` up from 0 while `i < 5`, and its latch goes on where `i + 1 < 5`, or on an unknown condition.
 fn counted_to_five(u: &Universe, is_tested: bool) -> (Option<bool>, Option<bool>) {
     let mut b = Builder::new(u, &["i32"]);
     let entry = b.function.entry();

@@ -46,7 +46,7 @@ pub(super) fn last_matches(limit: u64, before: &Made, made: &Made) {
     }
 }
 
-/// Says on stderr what the user asked to hear, and what failed in any case.
+/// Says on stderr what the user asked for, and what failed in any case.
 pub(super) fn report(args: &Args, file: &Made) {
     let functions = || file.statistics.wanted();
     let matched = || file.statistics.rules.iter().filter(|(_, report)| report.matches > 0);

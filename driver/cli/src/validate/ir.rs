@@ -181,7 +181,7 @@ impl<'a> ClifVersion<'a> {
     fn new(rules: &'a ClifOptimiser, file: &'a File) -> Self {
         let imported: Vec<_> = (0..file.functions.len()).map(|index| rules.import(file, index)).collect();
         let mut callees = Functions::new(&rules.optimiser.program().universe);
-        // Which one of several functions of one name is called, nobody says.
+        // Of several functions of one name, it is unknown which one is called.
         let names: Vec<String> = file.functions.iter().map(|function| function.name()).collect();
         let counts = counted(&names);
         for ((one, function), name) in imported.iter().zip(&file.functions).zip(&names) {

@@ -77,7 +77,7 @@ impl ValueOracle for Values {
     }
 
     fn expect(&mut self, values: usize) {
-        // Who is told so asks.
+        // The caller goes on to ask about them.
         if let Ok(datapaths) = self.ready() {
             datapaths.expect(values);
         }

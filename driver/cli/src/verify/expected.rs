@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// A file in a directory of packs.
 pub(super) struct Expected {
     path: PathBuf,
-    /// What the file is, for who opens it.
+    /// What the file is, for its readers.
     header: &'static str,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Mutation {
 const MUTANTS: usize = 10;
 
 impl Mutation {
-    /// As many as if nobody had said.
+    /// Is it the default number?
     pub(super) fn is_usual(&self) -> bool {
         self.mutants == MUTANTS
     }

@@ -1,4 +1,4 @@
-//! What a pack would have to say so that a rule that nobody decides is tested: attributes to fill in.
+//! What a pack would have to say so that an undecided rule is tested: attributes to fill in.
 
 use rewright_dsl::check::signature;
 use rewright_dsl::program::{Program, Rule, VarKind};

@@ -36,7 +36,7 @@ pub(super) fn disks() -> &'static [Disk] {
     })
 }
 
-/// A shell in which a folder is a file system of 128 KiB that nobody else sees.
+/// A shell in which a folder is a file system of 128 KiB that no other process sees.
 fn in_namespace(place: &Path, script: &str) -> Command {
     let mut command = Command::new("unshare");
     let script = format!("mount -t tmpfs -o size=128k,mode=755 none \"$0\" || exit 99\n{script}");

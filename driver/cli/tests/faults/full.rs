@@ -62,7 +62,7 @@ fn a_cache_on_a_full_disk_is_said() {
         assert_eq!(ran.stderr.matches("results cannot be kept in").count(), 1, "{ran:?}");
         assert!(ran.stdout.contains("11 equal"), "{ran:?}");
     }
-    // A folder that nobody can write to, not even the superuser.
+    // A folder that no user can write to, not even the superuser.
     let verify = "verify packs/large.rw --filter r.a1 --threads 2 --samples 50 --cache /proc/self/none";
     let output = rewright(seed.path(), &own, verify).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

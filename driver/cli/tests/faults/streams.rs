@@ -45,7 +45,7 @@ fn a_result_that_is_cut_short_is_an_error() {
     }
 }
 
-/// Nobody is left to tell, and the work is done all the same.
+/// Nothing can be written to standard error, and the work is done nevertheless.
 #[test]
 fn standard_error_that_is_closed_changes_nothing() {
     let (dir, own) = (inputs(), tempfile::tempdir().unwrap());

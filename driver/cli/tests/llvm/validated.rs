@@ -58,7 +58,7 @@ fn functions_that_do_something_else_are_found() {
         fs::write(&after, &changed).unwrap();
         verify(&after);
         let (code, report) = validated(&before, &after);
-        // Runs alone refute nothing: they say who differs, and on what.
+        // Runs alone refute nothing: they say which function differs, and on what.
         let pairs = report["functions"].as_array().unwrap();
         assert_eq!((code, pairs.len()), (0, 1), "{to}: {report}");
         assert_eq!(pairs[0]["function"], function, "{to}: {report}");

@@ -97,7 +97,7 @@ fn a_session_has_a_beginning_and_an_end() {
     let mut client = workspace();
     client.tell("exit", Value::Null);
     assert_eq!(client.code(), Some(1));
-    // Somebody at a terminal.
+    // A user at a terminal.
     let client = spawned();
     assert_eq!(client.code(), Some(2));
     let mut client = spawned();

@@ -165,7 +165,8 @@ fn a_build_ends_with_its_wrapper() {
     assert_eq!(left.filter(|name| name.starts_with("rewright-")).count(), 0);
 }
 
-/// Who is killed passes nothing on, and the build ends all the same: what it runs, and what that has left behind.
+/// A wrapper that is killed passes nothing on, and the build ends nevertheless: what it runs, and what that has left
+/// behind.
 #[test]
 fn a_build_ends_with_a_wrapper_that_is_killed() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());

@@ -39,7 +39,7 @@ fn remarks_have_lines_and_change_no_object() {
     {
         assert!(page.contains(part), "{part} is not in\n{page}");
     }
-    // An object that was kept without what is told is no answer to who wants that; the next one is.
+    // An object that was kept without what is told is not reused by a command that wants that; the next one is.
     assert_eq!(compiled(&[], "kept.o"), (String::new(), without.clone()));
     for _ in 0..2 {
         assert_eq!(compiled(&["--remarks"], "kept.o"), (told.clone(), without.clone()));
@@ -52,7 +52,7 @@ fn remarks_have_lines_and_change_no_object() {
     assert!(ran.stderr.starts_with("sum.c: @sum: optimised") && !ran.stderr.contains("sum.c:3"), "{ran:?}");
 }
 
-/// Somebody who throws the object away wants to read.
+/// A user who throws the object away wants to read the remarks.
 #[test]
 fn remarks_are_made_of_an_object_that_is_thrown_away() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());

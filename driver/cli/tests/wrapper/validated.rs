@@ -25,7 +25,8 @@ fn what_is_refuted_is_compiled_without_rules() {
         command.args(["cc", "--rules", pack]).args(more);
         run(command, ours.path(), &LINE, "")
     };
-    // Without validation a wrong rule is believed, and its object is kept: it is no answer to who wants validation.
+    // Without validation a wrong rule is believed, and its object is kept: a command that wants validation does not
+    // reuse it.
     assert_eq!(with("bad.rw", &[]).code, Some(0));
     assert_ne!(files(ours.path())["sum.o"], files(plain.path())["sum.o"]);
     for _ in 0..2 {

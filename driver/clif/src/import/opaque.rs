@@ -26,7 +26,7 @@ pub(super) fn effects(func: &clif::Function, inst: clif::Inst) -> OpaqueEffects 
         return if pure { OpaqueEffects::Pure } else { OpaqueEffects::Observes };
     }
     let pinned = match data {
-        // `nop`, and the registers of this frame: nothing to share, and dropping them is nobody's gain.
+        // `nop`, and the registers of this frame: nothing to share, and dropping them gains nothing.
         InstructionData::NullAry { .. } | InstructionData::ExceptionHandlerAddress { .. } => true,
         _ => func.dfg.inst_results(inst).len() != 1,
     };

@@ -87,7 +87,7 @@ fn found(place: AnnotationTarget, annotation: &str) -> (Says, Runs) {
 }
 
 const TABLE: &[Row] = &[
-    // Metadata that says nothing of what happens. What that of loops promises is for those who compare loops.
+    // Metadata that says nothing of what happens. The comparison of loops looks at what that of loops promises.
     Row {
         place: AnnotationTarget::Metadata,
         says: Says::Nothing,

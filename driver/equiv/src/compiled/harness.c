@@ -8,8 +8,9 @@
  * page that is not there is made up from the seed and its address. The stack of a run begins as zeros; what points there
  * counts as one value, since the two versions lay it out in their own ways.
  *
- * A run that has begun may take memory and end, and is refused every other system call: the functions, and what they call
- * in earnest, open no file, start nothing and speak to nobody. Where the system cannot promise that, nothing runs.
+ * A run that has begun may take memory and end, and is refused every other system call: the functions, and what they
+ * really call, open no file, start no process and do not communicate. Where the system cannot promise that, nothing
+ * runs.
  *
  * A run is read from standard input, two outcomes are written to standard output. BASE, PAGES and PAGE are where
  * pointers lead: PAGES pages of PAGE bytes. */

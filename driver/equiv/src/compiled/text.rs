@@ -70,7 +70,7 @@ fn is_callable(llvm: &LlvmOptimiser, name: &str) -> bool {
 
 struct Writer<'a> {
     file: &'a File,
-    /// Functions that are called in earnest.
+    /// Functions that are really called.
     real: BTreeSet<String>,
     /// Signatures of calls, with their numbers.
     stand_ins: BTreeMap<String, usize>,
@@ -131,7 +131,7 @@ impl Writer<'_> {
         };
     }
 
-    /// Functions that a body calls in earnest.
+    /// Functions that a body really calls.
     fn needed(&self, body: &Body) -> BTreeSet<&String> {
         let instructions = body.blocks.iter().flat_map(|b| &b.instructions);
         let callees = instructions.filter_map(|i| match &i.shape {

@@ -18,7 +18,7 @@ pub struct WordInput {
     pub bytes: u64,
 }
 
-/// Bytes of memory where nobody needs more.
+/// Bytes of memory where no more are needed.
 pub(super) const FEW: u64 = 1 << 12;
 
 /// No input has more.

@@ -2,9 +2,9 @@
 //!
 //! Pointers point into one piece of memory, and may be equal. A difference counts only where nothing is made up and
 //! nothing promised: with instructions that are not modelled, or accesses whose flags say what this memory may break
-//! (regions that do not overlap, memory that nobody writes to), it is a doubt. A run in which an access is not aligned as it
-//! promises says nothing. Which NaN arithmetic gives is
-//! open, so a difference counts only if there is one whichever it gives in either version.
+//! (regions that do not overlap, memory that no code writes to), it is a doubt. A run in which an access is not aligned
+//! as it promises says nothing. Which NaN arithmetic gives is open, so a difference counts only if there is one
+//! whichever it gives in either version.
 
 use super::input::{FEW, MOST};
 use super::{FunctionVersion, WordInput};

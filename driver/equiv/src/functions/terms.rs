@@ -1,10 +1,10 @@
 //! A part of a version that has no loops as terms: what it gives, what it leaves in memory, how it traps, where it comes
 //! to a cut, and what it does that is not modelled, by what it begins with.
 //!
-//! Blocks are taken in an order in which all that leads to one comes first ([`executor`]). A vector is one lane of it, any: what mixes
-//! lanes is not modelled, and depends on what it is given as a text, not as a value. What is not modelled and may write
-//! is an event; events are a chain, which tells their order. A trapping access traps where nobody can say, but alike in
-//! both versions.
+//! Blocks are taken in an order in which all predecessors of a block come before it ([`executor`]). A vector is any one
+//! lane of it: what mixes lanes is not modelled, and depends on what it is given as a text, not as a value. What is not
+//! modelled and may write is an event; events are a chain, which tells their order. When a trapping access traps is
+//! unknown, but alike in both versions.
 
 mod executor;
 mod operations;

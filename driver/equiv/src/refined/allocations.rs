@@ -1,8 +1,7 @@
-//! Allocations that nobody sees: memory whose address stays in a function is a stack slot of it.
+//! Allocations that are not observable: memory whose address stays in a function is a stack slot of it.
 //!
-//! Whether an allocation succeeds, and where, is for the first version to choose, so one that does not get out may be
-//! taken to succeed: what does that is one of the things that the first version may do. Of the second version that says
-//! nothing.
+//! The first version may choose whether an allocation succeeds, and where, so one that does not escape may be taken to
+//! succeed: that is one of the things that the first version may do. This does not hold of the second version.
 
 use super::super::annotations::parts;
 use super::super::modules::Version;
@@ -20,12 +19,12 @@ const ALIGNMENT: u64 = 16;
 /// What a call does with memory as a whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Allocation {
-    /// It gives so many bytes, if that is a constant; what is in them nobody knows.
+    /// It gives this many bytes, if their number is a constant; their content is unknown.
     Gives(Option<u64>),
     Frees,
 }
 
-/// The first version's body, with slots instead of allocations that nobody sees, where the second one has fewer
+/// The first version's body, with slots instead of allocations that are not observable, where the second one has fewer
 /// allocations.
 pub(super) fn without_unseen(versions: [Version<'_>; 2], bodies: &[Body; 2]) -> Option<Body> {
     let [first, second] = [0, 1].map(|n| {

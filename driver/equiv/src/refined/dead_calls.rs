@@ -1,8 +1,8 @@
-//! Calls that only read memory, and of whose results nobody makes use: the first version may do without them where the
-//! second one does.
+//! Calls that only read memory, and whose results are unused: the first version may do without them where the second
+//! one does.
 //!
-//! Such a call returns and leaves everything as it was, so that what is left is the first version but for what is undefined in
-//! the call. Of the second version that says nothing: what is undefined there must stay.
+//! Such a call returns and leaves everything as it was, so that the rest is the first version except for what is
+//! undefined in the call. This does not hold of the second version: what is undefined there must stay.
 
 use super::super::annotations::has;
 use super::super::modules::Version;

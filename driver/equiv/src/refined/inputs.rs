@@ -43,7 +43,7 @@ pub(super) struct Leaf {
     pub(super) key: Expr,
     /// If bits are `undef`, a use may also see poison: it has been computed from what is `undef`.
     pub(super) computed: bool,
-    /// The key is an address in this memory: whoever reads there at an equal one reads the same.
+    /// The key is an address in this memory: all loads from it at an equal address read the same.
     pub(super) place: Option<Expr>,
 }
 

@@ -1,7 +1,7 @@
 //! LLVM's semantics of instructions on integers and floats, as terms: the bits of the result, when it is poison, and
 //! when the instruction is undefined. From the Language Reference; what our rules make of an opcode is not asked.
 //!
-//! A value that is poison has bits all the same, which nobody may depend on.
+//! A value that is poison still has bits, on which no claim may depend.
 
 mod classes;
 mod library;

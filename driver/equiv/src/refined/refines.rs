@@ -35,10 +35,10 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Resul
     let without =
         Without { slots: &slots, objects: old.objects.iter().chain(&new.objects).filter(|o| o.is_slot()).collect() };
     same.push(memories_refine(s, &old.memory, &new.memory, &without)?);
-    // A callee may keep it all to itself.
+    // If a call does not return in the first version, results and memory are not compared.
     let (left, returned) = (s.not(old.returns), s.and(&same));
     let mut same = vec![defined, s.equal(old.trace, new.trace), s.or(&[left, returned])];
-    // Nobody else looks at slots of which nobody else knows.
+    // Callees cannot observe slots that do not escape.
     let kept = |object: &&Object| object.kind == Kind::Slot { escapes: false };
     let kept: Vec<&Object> = old.objects.iter().chain(&new.objects).filter(kept).collect();
     let slots: Vec<Expr> = kept.iter().map(|object| object.address).collect();

@@ -1,8 +1,8 @@
-//! Scopes of accesses (`!alias.scope`, `!noalias`): accesses of which one is in a scope and the other one says to be apart
-//! from it have no memory in common that either of them writes.
+//! Scopes of accesses (`!alias.scope`, `!noalias`): if one access is in a scope, and another one is `noalias` with that
+//! scope, they have no memory in common that either of them writes.
 //!
-//! LLVM's inliner makes them of parameters that are `noalias`, mostly more than there is use for: where nothing in a scope
-//! stands beside something that is apart from it, or all only read, they say nothing.
+//! LLVM's inliner makes them from parameters that are `noalias`, mostly more than are used: if no access in a scope
+//! occurs together with one that is `noalias` with it, or if all accesses only read, the scopes say nothing.
 
 use super::super::modules::Version;
 use rewright_llvm::body::{Body, Instruction, Shape};

@@ -1,7 +1,7 @@
 //! Calls that are marked `tail`: the callee accesses nothing that is on the stack of its caller, or it is undefined. That
 //! is the caller's stack slots, its arguments that are passed in memory (`byval`), and its variadic arguments.
 //!
-//! LLVM marks the calls before which nobody else can have come to know these. Of those the mark says nothing.
+//! LLVM marks calls before which the addresses of these cannot have escaped. For such a call the mark says nothing.
 
 use super::super::annotations::parts;
 use super::flow::Flow;

@@ -237,7 +237,7 @@ fn what_is_not_modelled_is_neither() {
         ),
         // It may not come back to divide.
         ("call void @h()\n%r = udiv i32 %n, %n\nret i32 %r", "%r = udiv i32 %n, %n\ncall void @h()\nret i32 %r", CALLS),
-        // Nobody says that there is memory at `%q`, nor that there is none.
+        // Whether there is memory at `%q` is unknown.
         ("ret i32 0", "%r = load i32, ptr %q\n%s = mul i32 %r, 0\nret i32 0", "it depends on what memory is there"),
         (
             "%a = getelementptr i8, ptr %p, i64 %i\nret i32 0",

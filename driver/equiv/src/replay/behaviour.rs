@@ -127,7 +127,7 @@ fn ending_refines(after: &Ending, before: &Ending, layout: &Layout<'_>) -> bool 
         && memory_refines(&after.memory, &before.memory)
 }
 
-/// Objects that only one side has are nobody's promise.
+/// Objects that only one side has are not compared.
 fn memory_refines(after: &BTreeMap<Object, Vec<Byte>>, before: &BTreeMap<Object, Vec<Byte>>) -> bool {
     after.iter().all(|(object, bytes)| match before.get(object) {
         Some(others) => bytes.iter().zip(others).all(|(byte, other)| byte.refines(*other)),

@@ -271,7 +271,7 @@ impl Chooser {
         if self.side == RefinementSide::After {
             return unsupported("an operation on too many values that are `undef`");
         }
-        // What does not depend on the operand that is lost may be known all the same: it is asked by an operation that
+        // What does not depend on the operand that is lost may be known nevertheless: it is asked by an operation that
         // is undefined for some values only.
         if kind.may_be_undefined {
             let known = |lane: &&Lane| matches!(lane, Lane::One(_));

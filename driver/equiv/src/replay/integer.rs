@@ -1,6 +1,6 @@
 //! Instructions and intrinsics on integers of up to 128 bits, from the Language Reference.
 //!
-//! Operands are not poison: who calls has seen to that, but for divisions, which decide themselves.
+//! Operands are not poison: the caller has checked that, except for divisions, which decide themselves.
 
 use super::choice::OpResult;
 use super::value::{Atom, ones};

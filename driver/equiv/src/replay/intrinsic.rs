@@ -176,7 +176,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// From its start a slot holds what nobody has written, after its end it must not be accessed.
+    /// At the start of its lifetime a slot is uninitialised; after the end it must not be accessed.
     fn lifetime(&mut self, starts: bool, values: &[Value]) -> Result<(), Stop> {
         let side = self.chooser.side;
         if let Some(Lane::One(Atom::Pointer(pointer))) = values.last().and_then(Value::scalar)

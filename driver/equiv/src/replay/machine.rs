@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
             self.memory.objects.insert(Object::Block(n), cells);
         }
         for (name, global) in &self.program.globals {
-            // One that is not modelled has no object: who accesses it hears of that.
+            // One that is not modelled has no object: an access to it is reported.
             let Some(object) = self.world.object(name) else { continue };
             if global.open.is_some() || self.world.differs(name) {
                 continue;
@@ -163,7 +163,7 @@ impl<'a> Machine<'a> {
             self.store_value(ty, &value, pointer, 1, None)
         });
         if filled.is_err() {
-            // Whoever accesses it hears that it is not modelled.
+            // An access to it is reported as not modelled.
             self.memory.objects.remove(&object);
         }
         Ok(())

@@ -58,7 +58,7 @@ impl std::fmt::Display for Byte {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Cells {
     pub(super) bytes: Vec<Byte>,
-    /// Where it is, if somebody has decided that.
+    /// Where it is, if that has been decided.
     pub(super) address: Option<u64>,
     /// What its address is a multiple of.
     pub(super) align: u64,
@@ -96,7 +96,7 @@ pub(super) const MOST: u64 = 1 << 16;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Memory {
     pub(super) objects: BTreeMap<Object, Cells>,
-    /// Objects whose address somebody may have kept.
+    /// Objects whose addresses may have been captured.
     pub(super) escaped: std::collections::BTreeSet<Object>,
     locals: u32,
 }
@@ -211,7 +211,7 @@ impl Memory {
                 self.escaped.insert(pointer.object);
             }
         }
-        // What lies above a value of an odd width is nobody's promise.
+        // The bits above a value of an odd width are unspecified.
         let padding = if chooser.side == RefinementSide::Before { !ones(width.unwrap_or(64)) } else { 0 };
         for (byte, i) in self.access(chooser, access)?.iter_mut().zip(0u8..) {
             *byte = part(&lane, i, padding);
@@ -226,7 +226,7 @@ impl Memory {
     }
 }
 
-/// What is in memory that nobody has written: the first version might as well have poison there.
+/// A byte of uninitialised memory: the first version might as well have poison there.
 pub(super) fn uninitialised(side: RefinementSide) -> Byte {
     if side == RefinementSide::Before { Byte::Poison } else { Byte::UNDEF }
 }

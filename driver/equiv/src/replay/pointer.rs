@@ -201,7 +201,7 @@ fn compare(memory: &Memory, relation: &str, flags: &[String], atoms: &[Atom]) ->
             memory.objects.get(&p.object).is_some_and(|cells| p.offset < cells.bytes.len() as u64 && cells.alive);
         within || p == Pointer::NULL
     };
-    // Constants whose addresses nobody asks for may be one.
+    // Constants whose addresses are not significant may be merged.
     let constant = |p: Pointer| memory.objects.get(&p.object).is_some_and(|cells| cells.constant);
     let merged = constant(a) && constant(b);
     let decided = occupied(a) && occupied(b) && !merged && flags.is_empty();

@@ -216,7 +216,7 @@ fn calls_are_compared() {
     // A promise of one call holds for the function.
     let promised = "%r = call i32 @ext(i32 %x) memory(none)\nret i32 %r";
     assert!(matches!(on(scalar, promised, call, input), Replay::Unsupported(_)));
-    // What nobody notices may go, or be done again.
+    // A call that is not observable may go, or be made again.
     let (twice, once) = (
         "%a = call i32 @pure(i32 %x)\n%b = call i32 @pure(i32 %x)\n%r = sub i32 %a, %b\nret i32 %r",
         "%a = call i32 @pure(i32 1)\nret i32 0",

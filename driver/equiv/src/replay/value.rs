@@ -167,7 +167,7 @@ impl Lane {
 /// Lanes with more values than this are compared by what is chosen, not by their values.
 const MOST_COMPARED: usize = 1 << 16;
 
-/// Is a value as good as another one that is not poison? Addresses of stack slots are nobody's promise.
+/// Is a value as good as another one that is not poison? Addresses of stack slots are not compared.
 fn stands_for(after: Atom, before: Atom, nan: &dyn Fn(u128) -> bool) -> bool {
     match (after, before) {
         (_, Atom::Pointer(Pointer { object: Object::Local(_), .. })) => after != Atom::Poison,

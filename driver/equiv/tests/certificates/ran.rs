@@ -23,7 +23,7 @@ struct Content {
 #[derive(Default)]
 pub(super) struct Ran {
     pub(super) sizes: BTreeMap<Var, i128>,
-    /// What each execution of a load reads: who wrote it.
+    /// What each execution of a load reads: which execution wrote it.
     pub(super) loads: BTreeMap<Executed, Option<Executed>>,
     /// What each execution of an access does: its cell, and what it reads or writes.
     pub(super) accesses: BTreeMap<Executed, (Point, i128)>,

@@ -1,7 +1,7 @@
 //! A function for a pattern: random types and constants where the pattern leaves them open.
 //!
 //! Nothing is solved: a choice that does not fit (a variable that stands for values of two types, say) gives no
-//! instance, and conditions beside the pattern are met by chance. Whoever calls tries again.
+//! instance, and conditions beside the pattern are met by chance. The caller tries again.
 
 use super::Pattern;
 use cranelift_codegen::ir::Type;

@@ -1,5 +1,5 @@
-//! Values and their types on the way out: truth values are `i1` where they can be, and become integers where
-//! somebody wants one.
+//! Values and their types on the way out: truth values are `i1` where they can be, and become integers where an
+//! integer is needed.
 
 use super::{ExportError, Exporter};
 use crate::body::InMemory;

@@ -188,7 +188,7 @@ impl<'a> Way<'a> {
         let before = store.block == through.block && store.position < through.position;
         let behind = load.block == through.block && load.position > through.position;
         let is_on_way = (before || self.before.contains(&store.block)) && (behind || self.behind.contains(&load.block));
-        // Whoever comes from here to the load comes by the store once more.
+        // Every path from here to the load passes the store once more.
         is_on_way && !(self.precedes(through, store) && self.precedes(store, load))
     }
 

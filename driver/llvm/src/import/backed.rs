@@ -163,7 +163,7 @@ mod tests {
             "  %g = freeze i32 %s\n  %d = udiv i32 %x, %g\n  ret i32 0\n",
             // It is divided, and not what divides.
             "  %d = udiv i32 %s, %x\n  ret i32 0\n",
-            // Somebody else may not come back.
+            // Other code may not return.
             "  call void @may_not_return()\n  %d = udiv i32 %x, %s\n  ret i32 0\n",
             "  store volatile i32 %x, ptr %p\n  %d = udiv i32 %x, %s\n  ret i32 0\n",
             // Not in every execution.

@@ -1,7 +1,7 @@
 //! Calls of C functions that packs declare.
 //!
 //! A call is an operation where the packs declare a C function of this name with types that fit. What it does is what
-//! the pack says; where that is less than LLVM knows, the call is noted, so that whoever builds can be told.
+//! the pack says; where that is less than LLVM knows, the call is noted, so that the user can be told.
 //!
 //! LLVM has one type for all pointers, and packs name types below `ptr`. A result of such a type has it, a parameter of
 //! a block has what all that arrives has in common; what a call takes that is not known to be of the type becomes so
@@ -241,7 +241,7 @@ fn weight(effects: &Effects) -> u8 {
     })
 }
 
-/// What a function may do, for who is told that packs say less.
+/// What a function may do, for the note that packs say less.
 fn seen_by_llvm(effects: OpaqueEffects) -> &'static str {
     match effects {
         OpaqueEffects::Pure => "does nothing",

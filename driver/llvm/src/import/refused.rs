@@ -1,4 +1,4 @@
-//! Calls of C functions that packs declare, and that their declarations do not take: why, for who asks.
+//! Calls of C functions that packs declare, and that their declarations do not take: why, where that is asked for.
 
 use super::{Importer, InstPosition, Refused};
 use crate::body::{Instruction, Operand};

@@ -1,4 +1,4 @@
-//! Regions of memory: accesses of different ones reach nothing in common, unless nobody writes there.
+//! Regions of memory: accesses of different ones reach nothing in common, unless no code writes there.
 //!
 //! An access reaches the object that its address was computed from. Objects of their own are stack slots, what a
 //! `noalias` parameter or result points to, `byval` parameters, and global variables that the module defines. All other

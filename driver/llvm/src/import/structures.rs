@@ -8,7 +8,7 @@
 //! **Invariant**: an address that holds a value is read, passed on as a copy, and told to live and to end; nothing
 //! else. A slot is written by one call, which dominates everything that looks at it: whenever control comes to a
 //! reader, what the slot has is what that call gave last, which is what its value is there. Every call that is passed
-//! such an address is an operation, so that nobody needs what is in memory. All places of a type have one layout.
+//! such an address is an operation, so that no code needs what is in memory. All places of a type have one layout.
 
 use super::error::ImportError;
 use super::{Importer, InstPosition, Read, Source};
@@ -83,7 +83,7 @@ fn passed_at<'i>(call: &'i Instruction, local: &str) -> impl Iterator<Item = &'i
 struct Uses {
     /// Calls that give their result there.
     written: Vec<InstPosition>,
-    /// Whoever looks at what is there, calls that take a copy among them.
+    /// Instructions that read what is there, calls that take a copy among them.
     read: Vec<InstPosition>,
     /// Calls that take a copy.
     copied: Vec<InstPosition>,

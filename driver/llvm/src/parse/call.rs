@@ -1,4 +1,4 @@
-//! Calls: whom, with what, how each argument is passed, and in which bundles.
+//! Calls: the callee, the arguments, how each one is passed, and in which bundles.
 
 use super::{Read, Reader};
 use crate::body::{InMemory, Operand, Role, Shape};

@@ -61,7 +61,7 @@ impl Server<'_> {
         let (program, finished, id) = (self.program.clone(), self.finished.0.clone(), id.clone());
         std::thread::spawn(move || {
             let outcome = commands::run(&program, &commands::argument(&name), &task, &stop);
-            // Nobody waits for it where the session has ended.
+            // If the session has ended, the outcome is unused.
             let _ = finished.send(Finished { id, name, version, task, outcome });
         });
         Ok(())

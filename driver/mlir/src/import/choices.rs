@@ -112,7 +112,8 @@ impl Importer<'_> {
         last.operands.iter().map(|name| self.meaning(op, name)).collect()
     }
 
-    /// Whether indices from which others are made may be poison, and these no longer show it: what cancels is poison all the same.
+    /// Whether indices from which others are made may be poison, and these no longer show it: what cancels is still
+    /// poison.
     pub(super) fn loses_poison<'x>(
         &self,
         from: impl IntoIterator<Item = &'x Affine>,

@@ -88,8 +88,8 @@ impl Importer<'_> {
         self.define_result(op, Meaning::Array(array))
     }
 
-    /// Later uses are errors, also of views. What is allocated outside of this region may be used again in another iteration, and
-    /// what a call has been given by whoever has it.
+    /// Later uses are errors, also of views. An array that is allocated outside of this region may be used again in
+    /// another iteration, and one that a call has been given by any code that has it.
     pub(super) fn dealloc(&mut self, op: &Op) -> Imported<()> {
         let array = self.array(op, 0)?;
         if self.nest.array(array).kind != ArrayKind::Local {

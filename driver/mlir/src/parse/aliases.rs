@@ -1,7 +1,7 @@
 //! Aliases of attributes and types: `#map = affine_map<(d0) -> (d0)>`, `!t = i32`.
 //!
-//! Each use is replaced by what the alias stands for before anything else is read, so nobody who reads a type or an
-//! attribute meets an alias. Lines keep their numbers.
+//! Each use is replaced by what the alias stands for before anything else is read, so the readers of types and
+//! attributes meet no alias. Lines keep their numbers.
 
 use super::cursor::Cursor;
 use crate::lex::{Kind, Token, tokens};

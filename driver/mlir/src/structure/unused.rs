@@ -1,10 +1,10 @@
-//! Values that nobody names: tests of loops that have become bounds, and last values of what is counted.
+//! Unused values: tests of loops that have become bounds, and last values of what is counted.
 
 use crate::syntax::{Op, Region};
 use rewright_cfg_skeleton::nest::value::may_trap;
 use rustc_hash::FxHashMap;
 
-/// Drops arithmetic whose results are not used, and what loops carry for nobody.
+/// Drops arithmetic whose results are unused, and unused values that loops carry.
 pub(super) fn drop_unused(region: &mut Region) {
     loop {
         let mut uses = FxHashMap::default();

@@ -2,8 +2,8 @@
 //!
 //! The child finds its end on standard input and moves it to another descriptor, which programs that it might start do
 //! not inherit. So whatever prints, reads or closes the three standard streams does not meet the messages. A frame is a
-//! token that only the two ends know, the length of the message, a checksum, and the message as JSON. Whoever writes to
-//! every descriptor can end a conversation, but not put words into it.
+//! token that only the two ends know, the length of the message, a checksum, and the message as JSON. Code that writes
+//! to every descriptor can end a conversation, but cannot forge a message.
 //!
 //! **Invariant**: a message is received as it was sent, or not at all.
 
@@ -192,7 +192,7 @@ mod tests {
             child.stream.write_all(garbage).unwrap();
             assert_eq!(kind(parent.receive(SOON)), ErrorKind::InvalidData, "{garbage:?}");
         }
-        // A token that somebody has read, and a message that is not what its sender said.
+        // A token that other code has read, and a message that does not fit its checksum.
         let (mut parent, mut child) = ends();
         let mut frame = child.token.to_le_bytes().to_vec();
         frame.extend([2u64.to_le_bytes(), 7u64.to_le_bytes()].concat());
@@ -208,7 +208,7 @@ mod tests {
         // Half a header, and then nothing.
         child.stream.write_all(&child.token.to_le_bytes()).unwrap();
         assert_eq!(kind(parent.receive(SOON)), ErrorKind::TimedOut);
-        // More than the socket holds, and nobody who reads.
+        // More than the socket holds, and no reader.
         let large = "x".repeat(16 << 20);
         assert_eq!(parent.send(&large, SOON).unwrap_err().kind(), ErrorKind::TimedOut);
     }

@@ -1,4 +1,4 @@
-//! What a worker's process gives up before it loads anybody's code: SECURITY.md says what that promises.
+//! What a worker's process gives up before it loads the code of a library: SECURITY.md says what that promises.
 //!
 //! * Descriptors that its parent's parents have left open.
 //! * Limits: memory, processor time for each call, open files, size of files, no core files.
@@ -122,8 +122,8 @@ mod linux {
         Ok(set_capabilities(None, sets)?)
     }
 
-    /// Only what is in the folder may be written, made or removed. Programs are not started, TCP is not spoken, and
-    /// nobody outside is sent a signal.
+    /// Only what is in the folder may be written, made or removed. No program may be started, TCP may not be used, and
+    /// no signal may be sent to a process outside.
     pub(super) fn protect_files(folder: &Path) -> Result<(), ConfineError> {
         let restricted = || -> Result<_, RulesetError> {
             let writes = AccessFs::from_write(KNOWN);

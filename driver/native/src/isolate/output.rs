@@ -1,7 +1,7 @@
 //! What a worker's process prints, passed on to our standard error.
 //!
-//! The process writes to a pipe that a thread empties, so it never waits for whoever reads us, and a limit holds for
-//! all processes together: what comes after it is read and forgotten, and the user is told so.
+//! The process writes to a pipe that a thread empties, so it never waits for the reader of our output, and a limit
+//! holds for all processes together: what comes after it is read and dropped, and the user is told so.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -11,7 +11,7 @@ use std::thread::{JoinHandle, spawn};
 /// Bytes that are passed on, of all processes together.
 const SHOWN: usize = 1 << 20;
 
-/// Bytes that are still read of a process that has been ended, for whoever holds on to its pipe.
+/// Bytes that are still read of a process that has been ended, since another one may still hold its pipe.
 const AFTER_THE_END: usize = SHOWN;
 
 /// How much is left to be shown.
@@ -43,7 +43,7 @@ impl Drop for Output {
     }
 }
 
-/// Reads until nobody can write any more, or until `stopped` says so and nothing is left in the pipe.
+/// Reads until no process can write any more, or until `stopped` says so and nothing is left in the pipe.
 fn pass_on(mut printed: PipeReader, stopped: &PipeReader) {
     let mut buffer = [0; 8192];
     let mut after = 0;

@@ -159,7 +159,7 @@ impl Process {
 
     /// Ends it and its descendants.
     fn kill(&mut self) -> io::Result<ExitStatus> {
-        // Whoever has begun to end keeps the status that it ends with.
+        // A process that has begun to end keeps the status that it ends with.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         self.child.wait()
     }

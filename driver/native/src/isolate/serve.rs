@@ -18,7 +18,7 @@ const PREPARATION: Duration = Duration::from_secs(600);
 /// Does jobs until the parent has no more.
 ///
 /// # Errors
-/// Nobody is at the other end, or what comes from there is no job.
+/// There is no process at the other end, or what comes from there is no job.
 pub fn serve() -> io::Result<()> {
     end_with_the_parent()?;
     let mut channel = Channel::adopt()?;

@@ -110,7 +110,7 @@ impl Externals {
             library: library.clone(),
             reason: error.to_string(),
         };
-        // SAFETY: loading runs the library's own initialisers: whoever allows a library wants them run. The
+        // SAFETY: loading runs the library's own initialisers: a user who allows a library wants them run. The
         // symbol is only taken as an address here; that it is a function of its declared signature is what the
         // pack states. The library is not unloaded while `self` is there.
         unsafe {

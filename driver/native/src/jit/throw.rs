@@ -94,7 +94,7 @@ extern "C" fn throw(
             unsafe { resume(site.handler, frame - site.frame, frame, payload1, payload2) }
         }
         if frame >= entry_frame || frame % 16 != 0 {
-            // Nobody catches it; there is nothing to go back to.
+            // No handler catches it; there is nothing to go back to.
             std::process::abort();
         }
         // SAFETY: between exit and entry all frames are those of compiled code with frame pointers, as the caller

@@ -21,7 +21,7 @@ pub(super) fn sides(before: &Function, after: &Function, universe: &Universe) ->
     Sides { before: lines(before, &BTreeMap::new()), after: lines(after, &renamed), renamed }
 }
 
-/// Without the numbers of instructions, which nobody has written.
+/// Without the numbers of instructions, which are not in the source.
 fn unnumbered(function: &Function) -> Function {
     let mut plain = function.clone();
     plain.insts.iter_mut().for_each(|inst| inst.origin = None);

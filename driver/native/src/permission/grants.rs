@@ -28,7 +28,7 @@ const FILE: &str = "allow.json";
 /// Why permissions cannot be read, given or kept.
 #[derive(Debug, thiserror::Error)]
 pub enum GrantError {
-    /// Nobody knows where the user's configuration is.
+    /// It is unknown where the user's configuration is.
     #[error("neither XDG_CONFIG_HOME nor HOME says where your permissions are")]
     NoFolder,
     /// The file cannot be read or written.
@@ -75,7 +75,7 @@ pub struct Granted {
 }
 
 impl Grants {
-    /// Reads them; none where nobody has written any.
+    /// Reads them; there are none where none have been written.
     ///
     /// # Errors
     /// There is a file, and it cannot be read.

@@ -112,7 +112,7 @@ impl Stage<'_> {
         let ids = || (0..skeleton.input.nodes.len() as u32).map(InputId);
         let is_missing = |id: &InputId| places[id.index()].is_none();
         let mut lines = vec![];
-        // Children come before those who need them: the first that is missing has all of its own.
+        // Children come before the nodes that need them: the first that is missing has all of its own.
         match ids().filter(is_missing).find_map(shown) {
             Some(first) => {
                 let largest =

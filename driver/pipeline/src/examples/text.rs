@@ -4,8 +4,8 @@
 //! Type arguments are left out where the operands say them.
 //!
 //! Not here: joins of branches, tuples, and what no pack can write (checks, opaque instructions). Such functions have
-//! no text. Whether a text reads back as the function is for who writes it into a pack to see: names that several packs
-//! declare may need more than is known here.
+//! no text. Whether a text reads back as the function must be checked by code that writes it into a pack: names that
+//! several packs declare may need more than is known here.
 
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Edge, Function, Inst, InstKind, Terminator, Value};
 use rewright_dsl::constant::constant;
@@ -13,7 +13,7 @@ use rewright_dsl::program::Example;
 use rewright_dsl::syntax::precedence;
 use rewright_typeprop::{OpId, Ty, TypeExpr, Universe};
 
-/// Terms that share much are no longer text that anybody reads.
+/// Terms that share much make a text that is too long to read.
 const MAX_CALLS: u32 = 200;
 
 /// How tightly what needs no brackets binds.

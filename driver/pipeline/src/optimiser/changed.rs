@@ -3,7 +3,7 @@
 //! A value is changed if the node that was chosen for it is no instruction of the original. Behind it are the rules
 //! that matched in its class and whose right side may be that node; where none is, those that united the class with
 //! another. A part of some rule's right side has a class of its own in which nothing matched: behind it are the rules
-//! behind those who use it.
+//! behind the nodes that use it.
 //!
 //! A statement without a result is changed if another operation is executed in its place, and a write if it is gone:
 //! behind that are the rules that matched where the state after it was wanted.

@@ -1,5 +1,5 @@
 //! The e-graph that a function is selected from, with what is chosen there, and what other choices cost: for pictures,
-//! and for who asks why a rule is not chosen.
+//! and to explain why a rule is not chosen.
 
 use super::causes::Causes;
 use super::rebuilt::rebuilt;

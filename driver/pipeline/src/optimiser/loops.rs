@@ -45,13 +45,13 @@ pub struct LoopRemark {
 /// What decides whether a loop goes on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LoopTest {
-    /// It goes on so often each time that it is entered.
+    /// It goes on this many times each time that it is entered.
     Times(i64),
     /// While an operation, by name, is not zero.
     While(String),
     /// While its counter is not zero.
     Counter,
-    /// Nobody knows, but the original has no meaning if it goes on for ever.
+    /// It is unknown, but the original is undefined if it goes on for ever.
     MustEnd,
 }
 

@@ -45,7 +45,7 @@ pub enum Accept {
     /// Those that became cheaper.
     #[default]
     Cheaper,
-    /// All, for who wants to see what rules do.
+    /// All, to see what rules do.
     Any,
 }
 

@@ -60,7 +60,7 @@ pub struct OptimisedFunction {
     pub variants: Vec<VariantRemark>,
     /// What became of its branches, checks and memory before values were chosen.
     pub restructured: Restructured,
-    /// Statements that only allocate and are executed elsewhere, or not at all because nobody needs what they give.
+    /// Statements that only allocate and are executed elsewhere, or not at all because their results are unused.
     pub moved_statements: Vec<MovedStatement>,
     /// Types of parameters of blocks that are more specific than they were.
     pub narrowed: Vec<String>,
@@ -126,8 +126,8 @@ pub struct MovedStatement {
     pub origin: Option<u32>,
     /// The line of the input that it stands in, where our own text was read and it was not inlined.
     pub line: Option<u32>,
-    /// In how many places it is executed, at most once in a run for each time that it was; none where nobody needs what
-    /// it gives.
+    /// In how many places it is executed, at most once in a run for each time that it was; none where its result is
+    /// unused.
     pub places: usize,
 }
 

@@ -16,7 +16,7 @@ pub(super) fn relaxed(given: Saturated, selection: &Selection) -> Vec<Relaxed> {
     select::relaxed(given, selection).into_iter().filter_map(one).collect()
 }
 
-/// Statements that only allocate and are executed in other blocks, or that nobody needs.
+/// Statements that only allocate and are executed in other blocks, or that are unused.
 pub(super) fn moved(given: Saturated, selection: &Selection) -> Vec<MovedStatement> {
     let one = |(site, places)| {
         let Call { operation, nth, calls, origin } = Call::of(given, site)?;

@@ -113,7 +113,7 @@ impl<'p> Entries<'p> {
         }
     }
 
-    /// Who speaks of it.
+    /// The declarations that refer to it.
     fn users(&self, declaration: &Declaration) -> Markup {
         let mut users: BTreeMap<Kind, Vec<&Declaration>> = BTreeMap::new();
         for user in self.texts.users(declaration).filter(|user| user.kind != Kind::Example) {

@@ -115,7 +115,7 @@ pub(super) struct PackText {
     pub(super) imports: Vec<String>,
 }
 
-/// All packs, what they declare, and who names whom.
+/// All packs, what they declare, and which declaration names which.
 pub(super) struct Texts<'p> {
     program: &'p Program,
     index: &'p Index,

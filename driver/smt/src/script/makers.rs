@@ -25,7 +25,7 @@ pub(super) struct Makers {
     maker: Option<Maker>,
     /// Of each two blocks of the version at hand, whether one run may execute both.
     together: Vec<Vec<bool>>,
-    /// By float and version, who has made it with which choice.
+    /// By float and version, which maker has made it with which choice.
     made: FxHashMap<(Expr, usize), Vec<(Maker, usize)>>,
     /// By version, term and choice: the number of a way.
     ways: [FxHashMap<(Expr, usize), usize>; 2],

@@ -2,7 +2,8 @@
 //!
 //! The low bits of a sum depend on those of its summands alone, and those of a choice on those of what there is to
 //! choose from. So what matters of a shift's amount is a variable of a few bits, however wide the amount is, and a
-//! question about shifts is the same for all types of amounts. Where an amount is chosen, it is divided by who is.
+//! question about shifts is the same for all types of amounts. Where an amount is chosen, the question is divided by
+//! which one is.
 
 use super::{Expr, Format, Script, Sort};
 

@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub(super) enum Denotation {
     Word(i64),
     State(Rc<Memory>),
-    /// The results of an operation that nobody knows: projection `i` is a hash of this and `i`.
+    /// The results of an unknown operation: projection `i` is a hash of this and `i`.
     Tuple(u64),
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Carried {
     role: LoopRole,
 }
 
-/// By class: what it is, and who says so.
+/// By class: what it is, and the witness of that.
 pub(super) type Found = Vec<Option<(Witness, Denotation)>>;
 
 /// The pseudo-random function behind everything that has no meaning.

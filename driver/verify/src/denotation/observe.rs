@@ -102,7 +102,7 @@ impl<'h, 'a> Recorder<'h, 'a> {
     fn enter(&mut self, block: BlockId) {
         let Harness { graph, cfg, .. } = self.harness;
         let Some((from, found)) = &self.left else { return };
-        // Where nobody looked, nothing is known.
+        // Where nothing was evaluated, nothing is known.
         let unknown = vec![None; graph.classes()];
         let found = found.as_ref().unwrap_or(&unknown);
         for (carried, register) in graph.carried.iter().zip(&mut self.registers) {

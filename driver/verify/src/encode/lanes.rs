@@ -125,8 +125,8 @@ impl Encoder<'_> {
         Ok(Symbolic { bits, nan: Expr::FALSE, open: self.s.or(&opens), provenance })
     }
 
-    /// Adds the condition under which an access of a side traps: where one of its bytes cannot be accessed. Nobody can say
-    /// of which that holds, but it is the same whatever accesses them.
+    /// Adds the condition under which an access of a side traps: where one of its bytes cannot be accessed. Which bytes
+    /// these are is unknown, but they are the same for all accesses.
     fn record_access(&mut self, decl: &Op, repr: Repr, access: MemoryAccess, address: &Address, scope: Scope<'_>) {
         if !scope.outer || scope.strict {
             return;

@@ -1,7 +1,7 @@
 //! Conditions of a rule where its values are made by code: what they look at is computed beside the sides, and judged
 //! afterwards.
 //!
-//! It does not judge facts of which nobody says what they mean, nor which type a value has.
+//! It does not judge facts without a `spec`, nor which type a value has.
 
 use crate::code::{Built, Code, Operand};
 use crate::typing::fact_types;

@@ -90,7 +90,7 @@ impl Prepared {
     }
 
     fn interpreted(&self, function: &Function, call: &Values) -> End {
-        // It has no pointers: nobody looks at the memory's address.
+        // It has no pointers: the memory's address is unused.
         let args: Vec<i64> = std::iter::once(0).chain(call.args.iter().copied()).collect();
         let mut outside = interp::NoHost(|_: &str| 0);
         match interp::run(function, &self.universe, &args, &mut interp::Memory::default(), &mut outside, FUEL) {

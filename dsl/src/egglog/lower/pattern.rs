@@ -59,7 +59,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A type column in a pattern. `guaranteed` is the bound that whoever fills this column keeps, if it is
+    /// A type column in a pattern. `guaranteed` is the bound that the code that fills this column keeps, if it is
     /// known to keep one.
     pub(super) fn column_pattern(
         &mut self,

@@ -158,7 +158,7 @@ impl Watch {
 
 extern "C" fn callback(kind: c_int, _: *const c_char, told: *const Told, reply: *mut Reply, data: *mut c_void) {
     // SAFETY: the solver hands back the `data` that it was given, a `Watch` that lives until the run is over, and
-    // nobody else has it meanwhile.
+    // no other code has it meanwhile.
     let Some(watch) = (unsafe { data.cast::<Watch>().as_ref() }) else { return };
     // SAFETY: `told` is null or a `HighsCallbackDataOut`, which begins with these fields.
     let told = unsafe { told.as_ref() }.filter(|_| kind == MIP_INTERRUPT);

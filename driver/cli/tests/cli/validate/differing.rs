@@ -91,7 +91,7 @@ fn loops_that_cannot_be_told_apart_are_not_refuted() {
     let (test, next) = ("slt i64 %i, %n", "add nsw i64 %i, 1");
     let before = shifted("0", test, BODY, next);
     for after in [
-        // A load that nobody uses, of what is read anyway; the other order of a sum; a step back and forth.
+        // An unused load, of what is read anyway; the other order of a sum; a step back and forth.
         shifted("0", test, &format!("{BODY}  %x = load i32, ptr %q1, align 4\n"), next),
         shifted("0", test, &BODY.replace("%v, %k", "%k, %v"), next),
         shifted(

@@ -40,7 +40,7 @@ fn second_versions_divide_no_more_than_first_ones() {
     let of = |w: &str| format!("  %e = sub i32 %i, 5\n  %w = {w}\n");
     let hoisted = "  %h = sdiv i32 7, %k\n";
     let wrong = [
-        // What nobody uses, for each, and where no iteration is executed.
+        // An unused division in each iteration, and one that is executed where no iteration is.
         (divided("", plain, false), divided("", &format!("  %z = sdiv i32 7, %v\n{plain}"), false)),
         (
             divided("", &format!("{hoisted}  %w = add i32 %v, %h\n"), false),

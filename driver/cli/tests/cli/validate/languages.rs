@@ -78,9 +78,9 @@ fn versions_of_clif_are_compared() {
 
 #[test]
 fn what_is_open_is_not_refuted() {
-    // Where a slot is, nobody says.
+    // The address of a slot is not specified.
     assert_ne!(changed("slot", "ss0 = explicit_slot 8", "ss0 = explicit_slot 8, align = 4096"), "refuted");
-    // Nor which NaN it is.
+    // Nor is the NaN.
     let other = "v2 = fadd v0, v1\n    v4 = fneg v2\n    v5 = fneg v4\n    v3 = bitcast.i32 v5";
     assert_ne!(changed("nan", "v2 = fadd v0, v1\n    v3 = bitcast.i32 v2", other), "refuted");
 }
@@ -159,7 +159,7 @@ fn functions_of_one_name_are_paired_in_their_order() {
         let ran = rewright(dir.path(), &format!("validate a.clif b.clif --fn {name}"));
         assert_eq!(ran.code, Some(code), "{name}: {ran:?}");
     }
-    // Which one is gone, nobody knows: none is compared.
+    // It is unknown which one is gone: none is compared.
     let fewer = [function("2"), function("3")].concat();
     assert_eq!(both(&fewer), ["%f#1: unknown", "%f#2: unknown", "%f#3: unknown", "%f#1: unknown", "%f#2: unknown"]);
     let ran = rewright(dir.path(), "validate a.clif b.clif");

@@ -30,7 +30,7 @@ impl Writer<'_> {
                             self.text += &text;
                             variables.extend(varies.map(|ty| (self.renamed(name), ty)));
                         }
-                        // Another name for a function, as far as anybody asks.
+                        // It is treated as another name for a function.
                         None => self.function(name),
                     }
                 }

@@ -1,5 +1,5 @@
-//! What takes the place of what functions call: one function for each signature, which is told who is called, says what
-//! it was given, and gives what is made up.
+//! What takes the place of what functions call: one function for each signature, which is told the callee, says what it
+//! was given, and gives what is made up.
 
 use super::{COPY, SLOT, Writer, Written};
 use crate::compiled::leaves::{Leaf, leaves};

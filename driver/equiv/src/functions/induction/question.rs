@@ -41,7 +41,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// Where numbers are `small`, all is known of what is hard; an answer speaks against the step all the same.
+    /// Where numbers are `small`, all is known of what is hard; an answer refutes the step nevertheless.
     pub(super) fn new(induction: &Induction<'_>, source: Source, small: bool) -> Terms<Question> {
         let mut script = Script::new();
         (script.opaque, script.laws) = (induction.opaque && !small, true);

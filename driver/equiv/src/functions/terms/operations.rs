@@ -68,7 +68,7 @@ impl Executor<'_, '_> {
                     let value = self.term(condition, &own, args)?;
                     self.s.nonzero(value.bits)
                 }
-                // Nobody says when, but the same operation on the same operands does so alike.
+                // When it traps is unknown, but the same operation on the same operands traps alike.
                 None => {
                     let bits: Vec<Expr> = args.iter().map(|a| a.bits).collect();
                     let name = format!("{} {own:?} traps with {}", op.unique, check.code);
@@ -181,8 +181,8 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    /// A function that nobody knows of what it is given. Of vectors one lane is here, and it may look at all of them:
-    /// only operands that are one term are one operand then.
+    /// An uninterpreted function of its operands. Of a vector only one lane is here, and the function may look at all
+    /// of them: operands are then equal only if they are the same term.
     fn applied(&mut self, what: &str, inst: &Inst, more: &[Expr], args: &[Symbolic], sort: Sort) -> Terms<Expr> {
         let mut shapes = vec![];
         for value in inst.args.iter().chain(&inst.results) {
@@ -201,7 +201,7 @@ impl Executor<'_, '_> {
         Ok(self.s.unknown(&name, if lanes { &[] } else { &all }, sort))
     }
 
-    /// A pure instruction that nobody knows.
+    /// An unknown pure instruction.
     fn unknown(&mut self, inst: &Inst, text: &str, args: &[Symbolic]) -> Terms<()> {
         for (n, result) in inst.results.iter().enumerate() {
             let sort = Sort::Bits(self.repr(*result)?.bits());
@@ -211,7 +211,7 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    /// An instruction that nobody knows, and that stays in its place: it is known by all that came before it.
+    /// An unknown instruction that stays in its place: it is identified by all that came before it.
     fn event(&mut self, inst: &Inst, text: &str, effects: OpaqueEffects, args: &[Symbolic]) -> Terms<()> {
         let text = format!("{text} on memory with {}", self.written);
         let (before, happens) = (self.done.trace, self.here);

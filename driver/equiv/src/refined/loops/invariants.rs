@@ -158,7 +158,7 @@ impl Invariant {
         })
     }
 
-    /// Leaves some out, and what rests on them.
+    /// Removes some candidates, and those that depend on them.
     pub(super) fn drop(&mut self, failed: &[usize], undefined: bool) {
         for n in failed {
             self.all[*n] = None;

@@ -13,7 +13,7 @@ use super::{CutVersion, NotModelled};
 use crate::annotations::has;
 use rustc_hash::FxHashMap;
 
-/// Who keeps promises of the second version's loops to progress.
+/// How promises of the second version's loops to progress are kept.
 pub(super) enum Progress {
     /// There are none, or all loops of the first version make them.
     Kept,

@@ -177,7 +177,7 @@ impl Induction<'_> {
         Ok(Ok(!undefined && matters))
     }
 
-    /// Do versions come to cuts of which nobody has thought that they are a pair?
+    /// Do the versions reach two cuts that `pairs` does not have as a pair?
     fn parts(&self, question: &LoopQuestion, is_set: impl Fn(usize) -> bool) -> bool {
         let block = |side: usize, cut: usize| self.versions[side].cuts[cut].block;
         let is_pair =

@@ -42,7 +42,7 @@ pub(super) struct LoopQuestion {
     wanted: Vec<String>,
     /// Pairs of cuts that it may lead to.
     pub(super) reached: BTreeSet<(usize, usize)>,
-    /// Pairs of cuts of which nobody knew.
+    /// Pairs of cuts that were not known before.
     pub(super) new_pairs: Vec<(usize, (usize, usize))>,
     /// Candidates that do not hold at a pair of cuts.
     pub(super) candidates: Vec<(usize, (usize, usize), usize)>,
@@ -244,7 +244,7 @@ impl LoopQuestion {
         if self.places.is_empty() { u64::MAX } else { FIRST_STEPS }
     }
 
-    /// The values of what is wanted that answer it, if any do, within so many steps; why nobody knows.
+    /// Values of what is wanted that answer the question, if there are any, or why it is undecided within `most` steps.
     ///
     /// Parts that were `too_hard` for the step with more candidates are not asked again.
     pub(super) fn answer(

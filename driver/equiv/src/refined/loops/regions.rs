@@ -33,7 +33,7 @@ pub(super) struct Cut {
     pub(super) header: usize,
     /// The blocks of its loop, where iterations are counted.
     blocks: BTreeSet<usize>,
-    /// Regions go on behind it all the same.
+    /// Regions go on behind it nevertheless.
     pub(super) is_passed: bool,
     /// What is known there.
     pub(super) state: State,
@@ -241,7 +241,8 @@ impl Builder<'_> {
         Place::Block(to, passed)
     }
 
-    /// All nodes, each behind its predecessors. (If there are cycles all the same, whoever reads the body sees them.)
+    /// All nodes, each after its predecessors. (If there are cycles nevertheless, the code that reads the body finds
+    /// them.)
     fn order(&self) -> Vec<usize> {
         let (mut order, mut seen) = (vec![], vec![false; self.nodes.len()]);
         let mut stack = vec![(0, self.nodes[0].succs.clone())];

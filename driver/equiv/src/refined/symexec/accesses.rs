@@ -345,8 +345,7 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(())
     }
 
-    /// Padding that the second version stores holds nothing that anybody may look at. The first one may leave what is
-    /// there.
+    /// The content of padding that the second version stores is not observable. The first one may leave what is there.
     fn spoiled(&mut self, padding: Vec<Address>, here: Expr) {
         let all = self.s.bits(8, u128::MAX);
         for address in padding {

@@ -127,7 +127,7 @@ impl Keys {
         let mut all = said.spelled(|place, a| says(place, a) == Says::Meaning);
         let counts = |place, a: &str| callee.is_some() && is_of_value(place, a);
         let others = said.spelled(|place, a| says(place, a) != Says::Meaning && !counts(place, a));
-        // Nobody has compared what is said of calls by a pointer, and of those that these may be.
+        // Annotations of calls by a pointer, and of calls that may be the same as these, have not been compared.
         let new = callee.as_ref().filter(|_| !self.indirect).map(|callee| self.new.get(callee));
         let is_new = |a: &String| {
             self.nounwind.as_ref() != Some(a) && new.is_none_or(|new| new.is_some_and(|new| new.contains(a)))

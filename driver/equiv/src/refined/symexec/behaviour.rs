@@ -61,10 +61,10 @@ pub(in super::super) struct Behaviour {
     pub(in super::super) accesses: Vec<Access>,
     /// When it returns.
     pub(in super::super) returns: Expr,
-    /// Calls that somebody may notice: a number that is another one for other calls.
+    /// The observable calls, as a number: other calls have another number.
     pub(in super::super) trace: Expr,
     pub(in super::super) events: Vec<Event>,
-    /// Stack slots: their memory is nobody's any more when it returns.
+    /// Stack slots: their memory is not observable any more when it returns.
     pub(in super::super) slots: Vec<Expr>,
     /// What is known of these, and of global variables, where it begins at the entry.
     pub(in super::super) objects: Vec<Object>,
@@ -109,7 +109,7 @@ impl Behaviour {
 pub(in super::super) struct Begun {
     /// What is known of it: that computing it was defined.
     pub(in super::super) known: Expr,
-    /// What has been asked for, by who has asked and which it is, if it is the same for each use.
+    /// What has been asked for, by the candidate that has asked and which it is, if it is the same for each use.
     pub(in super::super) values: Vec<((usize, usize), Value)>,
     /// Bases that have been read again.
     pub(in super::super) read: Vec<(usize, Leaf)>,
@@ -145,7 +145,7 @@ pub(in super::super) struct Chosen {
 pub(in super::super) struct Arrived {
     pub(in super::super) cut: usize,
     pub(in super::super) reached: Expr,
-    /// By who has asked, and which of the values that are asked for together.
+    /// By the candidate that has asked, and which of the values that are asked for together.
     pub(in super::super) values: Vec<((usize, usize), Samples)>,
     /// Of these, those of which each use may see another value, if the version is not undefined then.
     pub(in super::super) settled: BTreeSet<(usize, usize)>,
@@ -153,7 +153,7 @@ pub(in super::super) struct Arrived {
     pub(in super::super) readings: Vec<(usize, Expr)>,
 }
 
-/// A call that somebody may notice.
+/// An observable call.
 pub(in super::super) struct Event {
     pub(in super::super) reached: Expr,
     /// Behind it.

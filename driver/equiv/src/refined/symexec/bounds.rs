@@ -1,8 +1,8 @@
 //! When `getelementptr` with flags gives poison: each index is a step, and no step may leave what its flag names.
 //!
-//! Where objects begin and how large they are nobody knows but of those of the function and its module: a solver may choose,
-//! below half of the address space. Constant
-//! steps in one direction are one step: what lies between two places in an object is in it.
+//! Where objects begin, and how large they are, is known only for those of the function and its module: for all others
+//! the solver may choose, below half of the address space. Constant steps in one direction are one step: what lies
+//! between two places in an object is in it.
 
 use super::object::within;
 use super::{SymbolicExecutor, Terms, Value};

@@ -1,12 +1,11 @@
-//! Calls of what nobody knows.
+//! Calls of unknown functions.
 //!
-//! What a call does and gives depends on who is called, on the arguments, on the calls before it, and on memory. The
-//! first three are one number, the *trace*, by functions that a solver may choose: equal calls in equal order have
-//! equal traces, and whatever holds for all such functions holds for those that tell all calls apart. That both
-//! versions show a callee the same memory is claimed apart, for each two calls with equal traces: those have equal names,
-//! and equally many calls before them. Behind a call memory
-//! holds anything, if it may write; and it may not return: where it is said to return, or not to, it is undefined
-//! otherwise.
+//! What a call does and gives depends on the callee, on the arguments, on the calls before it, and on memory. The first
+//! three are one number, the *trace*, by functions that a solver may choose: equal calls in equal order have equal
+//! traces, and a claim that holds for all such functions holds for those that tell all calls apart. That both versions
+//! show a callee the same memory is a claim of its own, for each two calls with equal traces: those have equal names,
+//! and equally many calls before them. After a call memory holds anything, if the callee may write; and the callee may
+//! not return. If it is said to return, or not to return, the call is undefined otherwise.
 
 use super::super::super::annotations::{has, number};
 use super::super::facts;
@@ -23,7 +22,7 @@ use rewright_smt::{self as smt, Expr, Sort};
 /// Calls of a version: each is compared with each of the other one's.
 const MOST: usize = 60;
 
-/// Does what somebody may notice return?
+/// Does an observable event return?
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Returns {
     Never,
@@ -34,7 +33,7 @@ pub(super) enum Returns {
     Perhaps,
 }
 
-/// What somebody may notice.
+/// An observable event.
 pub(super) struct Noticed {
     pub(super) returns: Returns,
     /// Memory may be another one behind it.
@@ -158,13 +157,14 @@ impl<'a> SymbolicExecutor<'a> {
         }
     }
 
-    /// Something that somebody may notice: how what may be the same in the other version is named, and its number.
+    /// Adds an observable event: the name that it shares with events of the other version that may be the same, and its
+    /// number.
     pub(super) fn happens(&mut self, event: Noticed, (name, time): (String, Expr), at: usize) -> Terms<()> {
         if self.events.len() == MOST {
             return Err("it has too many calls".into());
         }
         let reached = self.reached[at];
-        // What is in memory where it ends nobody sees any more.
+        // If it does not return, memory is not observable any more.
         if event.returns != Returns::Never {
             let before = self.past[at].calls;
             self.events.push(Event { reached, trace: time, name, before, memory: self.memory });

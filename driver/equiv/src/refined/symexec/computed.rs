@@ -132,7 +132,7 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(Computed { lanes, undefined: self.s.or(&undefined), open })
     }
 
-    /// Who gives a lane of what an instruction computes.
+    /// The maker of a lane of what an instruction computes.
     fn maker(&self, i: &Instruction, lane: usize) -> Option<Maker> {
         let name = i.result.as_deref()?;
         let (_, block) = self.made.get(name)?;

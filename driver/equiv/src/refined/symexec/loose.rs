@@ -313,7 +313,7 @@ impl SymbolicExecutor<'_> {
         self.s.unknown(&name, &[], Sort::Bits(width))
     }
 
-    /// A variable that whoever asks may choose. Alternatives share some.
+    /// A variable whose value the caller may choose. Alternatives share some.
     fn free(&mut self, name: &str, width: u32) -> Expr {
         let known = self.choices.iter().find(|choice| self.s.name(**choice).trim_matches('|') == name);
         if let Some(known) = known {

@@ -1,8 +1,8 @@
 //! Objects whose places are known: stack slots, and global variables of the module.
 //!
 //! Live objects lie apart, none at null and none around the end of the address space. A slot is a new object: what was
-//! there before, and what callers give, is no pointer into it. Who accesses an object accesses it within its bounds, by
-//! a pointer to it, and writes to no constant. What nobody else can know of a slot nobody else changes.
+//! there before, and what callers give, is no pointer into it. Every access to an object is within its bounds, by a
+//! pointer to it, and no access writes to a constant. No other code changes a slot that does not escape.
 //!
 //! All of this is known where a version begins at the entry of a function; at a cut of a loop slots are like any values
 //! that are not null.
@@ -30,7 +30,7 @@ impl<'a> SymbolicExecutor<'a> {
         if !i.flags.is_empty() || i.ty != Type::Ptr {
             return Err("a stack slot of its own kind".into());
         }
-        // Slots keep their order, and what they hold is nobody's concern.
+        // Slots keep their order, and their content is not compared.
         self.assumed.insert("what is on the stack");
         let count = slot.count.as_ref().map_or(Some(1), |count| count.text.parse().ok());
         let size = self.layout.size(&slot.ty).ok().zip(count).and_then(|(size, count)| size.checked_mul(count));
@@ -169,12 +169,12 @@ pub(in super::super) fn last(blocks: &[Block]) -> bool {
     !blocks.iter().flat_map(|block| &block.instructions).any(ends)
 }
 
-/// Slots whose addresses somebody else may come to know, by name.
+/// Slots whose addresses may escape, by name.
 pub(super) fn escaping(blocks: &[Block]) -> BTreeSet<&str> {
     captured(blocks, passed)
 }
 
-/// Slots whose addresses somebody else may come to know by some instructions, or that a call among them is given.
+/// Slots whose addresses some instructions may let escape, or that a call among them is given.
 pub(in super::super) fn captured_by<'b>(
     instructions: impl Iterator<Item = &'b Instruction> + Clone,
     call: &'b Instruction,

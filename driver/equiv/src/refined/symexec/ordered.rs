@@ -1,9 +1,10 @@
-//! Accesses that are volatile or atomic, and fences: somebody else may notice them, and change memory meanwhile.
+//! Accesses that are volatile or atomic, and fences: other code may observe them, and change memory meanwhile.
 //!
-//! They are what calls of something unknown are, named by what is accessed and how: both versions make the same ones in the
-//! same order, with the same operands, and show the same memory. What they read, and what memory holds behind them, is
-//! anything. Such an access may be undefined (a pointer that is poison, an address that is not aligned); the same one is
-//! then undefined in both versions, so that nothing is said of it here. A volatile one may even be of no object.
+//! They are modelled as calls of unknown functions, named by what is accessed and how: both versions make the same ones
+//! in the same order, with the same operands, and show the same memory. What they read, and what memory holds after
+//! them, is anything. Such an access may be undefined (a pointer that is poison, an address that is not aligned); the
+//! same one is then undefined in both versions, so that nothing is said of it here. A volatile access may even be
+//! outside of all objects.
 
 use super::annotated::{Said, is_defined, promises};
 use super::calls::{Noticed, Returns};
@@ -46,7 +47,7 @@ impl<'a> SymbolicExecutor<'a> {
         name.extend(promises(self.version, i));
         let name = name_part(&name);
         let time = self.s.unknown(&name, &told, Sort::Bits(64));
-        // Nobody may count on it that execution goes on behind a volatile store.
+        // Execution need not go on after a volatile store.
         let is_volatile = i.flags.iter().any(|flag| flag == "volatile");
         let returns = match &i.shape {
             Shape::Load(..) => Returns::Surely,

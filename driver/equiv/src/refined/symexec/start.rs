@@ -26,7 +26,7 @@ pub(in super::super) struct Start<'a> {
     pub(in super::super) arrivals: &'a [Arrival],
     /// What is asked there.
     pub(in super::super) requests: &'a [Request],
-    /// What is asked where it begins: who asks, and which of the values that are asked for together.
+    /// What is asked where it begins: which candidate asks, and which of the values that are asked for together.
     pub(in super::super) begun: &'a [((usize, usize), Operand)],
     /// Readings of what is known there that hold, and whether all uses of a base see one value.
     pub(in super::super) readings: &'a BTreeMap<usize, bool>,
@@ -45,7 +45,7 @@ pub(in super::super) struct Start<'a> {
 /// A value that is asked for where control comes to a cut.
 pub(in super::super) struct Request {
     pub(in super::super) cut: usize,
-    /// Who asks.
+    /// The number of the candidate that asks.
     pub(in super::super) who: usize,
     /// Which of the values that are asked for together.
     pub(in super::super) part: usize,

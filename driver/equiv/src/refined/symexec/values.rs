@@ -153,7 +153,7 @@ impl SymbolicExecutor<'_> {
         module.alignment(name).or_else(of_type).unwrap_or(1)
     }
 
-    /// An address that nobody knows, but that it is aligned.
+    /// An unknown address, except that it is aligned.
     pub(super) fn place(&mut self, name: &str, align: u64) -> Expr {
         if align <= 1 || !align.is_power_of_two() {
             return self.s.unknown(name, &[], Sort::Bits(64));
@@ -165,7 +165,7 @@ impl SymbolicExecutor<'_> {
     }
 }
 
-/// The bits of a constant that is a number; what is poison has bits all the same.
+/// The bits of a constant that is a number; a poison value has bits, too.
 fn number(ty: &Type, text: &str) -> Option<u128> {
     match (ty, text) {
         (_, "poison" | "zeroinitializer") => Some(0),

@@ -39,7 +39,7 @@ fn a_call_counts_on_what_a_body_is_seen_to_keep() {
         ("", only_reads, passes, "store i32 1, ptr %p\nret ptr null", &[]),
         // Each reads only if the other one does, and one writes.
         ("", only_reads, passes, "store i32 1, ptr %p\n%r = call ptr @g(ptr %p)\nret ptr %r", &[]),
-        // Nobody knows what is called.
+        // The callee is unknown.
         ("", only_reads, "%r = call ptr %p(ptr %p)\nret ptr %r", reads, &["@h"]),
     ] {
         let module = |promises: &str, forwards: bool| {

@@ -119,7 +119,7 @@ const READING: &[(&str, &str, bool)] = &[
         "store i32 1, ptr %q\nret i32 %x",
         false,
     ),
-    // Nobody divides by what it gives.
+    // The division by its result is unused, too.
     ("%n = call i64 @length(ptr %p)\n%d = udiv i64 1, %n\nret i32 %x", "ret i32 %x", true),
 ];
 

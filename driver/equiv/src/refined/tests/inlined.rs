@@ -150,7 +150,7 @@ fn marks_of_tail_calls_are_about_the_slots_of_their_function() {
     assert!(proved(&function(known, "call void @g()"), others, &function(known, plain)));
     assert!(!proved(&function(known, "call void @g()"), others, &function(known, marked)));
     assert!(!proved(&function(known, plain), others, &function(known, marked)));
-    // Nobody knows the slot.
+    // No callee knows the slot.
     let unknown = "call i32 @i(i32 2)";
     assert!(proved(&function(unknown, "call void @g()"), others, &function(unknown, marked)));
     assert!(proved(&function(unknown, plain), others, &function(unknown, marked)));

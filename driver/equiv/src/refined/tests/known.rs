@@ -1,4 +1,5 @@
-//! What is known of variables that nobody writes to, of tables, of where objects end, and of what floats are rounded to.
+//! What is known of variables that no code writes to, of tables, of where objects end, and of what floats are rounded
+//! to.
 
 use super::of_definitions;
 

@@ -108,7 +108,7 @@ const STRUCTURES: &[(&str, &str, bool)] = &[
         "%a = insertvalue { i8, i32 } poison, i8 %x, 0\nret { i8, i32 } %a",
         false,
     ),
-    // What a structure is stored with between its fields nobody may look at.
+    // The padding between the fields of a structure is not observable.
     (
         "%v = load { i8, i32 }, ptr %p\nret { i8, i32 } %v",
         "%a = load i8, ptr %p\n%q = getelementptr i8, ptr %p, i64 4\n%b = load i32, ptr %q\n\

@@ -61,13 +61,13 @@ const OBJECTS: &[(&str, &str, bool)] = &[
          call void @llvm.lifetime.end.p0(i64 4, ptr %s)\n%r = load i32, ptr %s\nret i32 %r",
         false,
     ),
-    // A store to a slot that somebody sees stays.
+    // A store to a slot that a callee sees stays.
     (
         "%s = alloca i32\nstore i32 1, ptr %s\ncall void @h(ptr %s)\nret i32 0",
         "%s = alloca i32\ncall void @h(ptr %s)\nret i32 0",
         false,
     ),
-    // Constants are what they are, whoever is called; variables are not.
+    // A call does not change constants; it may change variables.
     ("%r = load i32, ptr @k\nret i32 %r", "ret i32 7", true),
     ("call void @h(ptr @k)\n%r = load i32, ptr @k\nret i32 %r", "call void @h(ptr @k)\nret i32 7", true),
     ("%r = load i32, ptr @v\nret i32 %r", "ret i32 1", false),

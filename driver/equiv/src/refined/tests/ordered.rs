@@ -128,7 +128,7 @@ const ORDERED: &[(&str, &str, bool)] = &[
         "%c1 = cmpxchg weak ptr %q, i32 %x, i32 %y acq_rel monotonic\nret i32 0",
         false,
     ),
-    // Nothing moves over them that somebody else may notice.
+    // No access that other code may observe moves across them.
     (
         "store i32 1, ptr %q\nfence release\nstore i32 2, ptr %p\nret i32 0",
         "fence release\nstore i32 1, ptr %q\nstore i32 2, ptr %p\nret i32 0",

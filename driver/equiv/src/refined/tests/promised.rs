@@ -30,7 +30,7 @@ fn what_the_second_version_reads_it_may_read() {
         ("ptr %p", "readnone", "@gg", false),
         ("ptr %p", "memory(argmem: read)", "@gg", false),
         ("ptr %p", "memory(write)", "@gg", false),
-        // Nobody can tell when a constant is read.
+        // Reads of constants are not observable.
         ("ptr %p", "memory(none)", "@kk", true),
         (readable, "memory(argmem: read)", "%p", true),
         (readable, "memory(none)", "%p", false),
@@ -127,7 +127,7 @@ fn functions_in_a_circle_recur() {
     }
 }
 
-/// Addresses of slots and of what a module names are not null, unless nobody may define it or somebody places it.
+/// Addresses of slots and of globals are not null, unless the global may have no definition or its address is given.
 #[test]
 fn what_is_somewhere_is_not_null() {
     let module = |declared: &str, promise: &str| {
