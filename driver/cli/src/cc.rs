@@ -232,7 +232,7 @@ impl Own {
                 "--report" => self.page = Some(value("a file")?.into()),
                 "--no-cache" => self.no_cache = true,
                 "--cache-store" => self.stored = Some(text(value("an address")?)),
-                _ => bail!("{own} is an option that nobody reads: please report this"),
+                _ => bail!("{own} is an option that has no effect here: this is a bug of Rewright, please report it"),
             }
         }
         Ok(())

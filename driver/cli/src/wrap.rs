@@ -276,7 +276,7 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
     if facts.unlogged > 0 {
         let _ = writeln!(
             text,
-            "{} from the cache with changes whose rules nobody asked for when they were made: below, only the others are \
+            "{} from the cache with changes that were made without a record of their rules: below, only the others are \
              counted (`--no-cache` compiles all anew)",
             count(facts.unlogged as usize, "file")
         );

@@ -220,9 +220,9 @@ fn frees_what_is_made(given: &str, result: &str) {
                 @llvm(\"@release\")\nfn release(v: V) -> GIVEN  effects writes(memory)  cost 50\n@llvm(\"@max\")\n\
                 fn max(v: V) -> i64  effects reads(memory)  cost 300\n@llvm(\"@get\")\n\
                 fn get(v: V, i: i64) -> i64  effects reads(memory)  cost 20\nruleset all {\n  \
-                unsafe rule a(v: V): max(copy(v)) => max(v)\n    removes allocates(heap) because \"nobody sees it\"\n  \
+                unsafe rule a(v: V): max(copy(v)) => max(v)\n    removes allocates(heap) because \"no other code sees it\"\n  \
                 unsafe rule b(v: V, s: State, t: State): release(copy(v) after t) after s => s\n    \
-                removes allocates(heap) because \"nobody sees it\"\n}\nschedule default { saturate all }\n";
+                removes allocates(heap) because \"no other code sees it\"\n}\nschedule default { saturate all }\n";
     fs::write(dir.path().join("p.rw"), pack.replace("GIVEN", given)).unwrap();
     for (used, copies) in [("@max(ptr %c)", 0), ("@get(ptr %c, i64 3)", 1)] {
         let text = format!(

@@ -117,7 +117,7 @@ impl Interface {
             return Some("the types of arguments or results differ".into());
         }
         if second.is_private && !self.is_private {
-            return Some("only the second version is private: nobody else can call it".into());
+            return Some("only the second version is private: other modules cannot call it".into());
         }
         let missing = |has: &Interface, lacks: &Interface, may_lack: &[&str]| {
             let is_compared = |name: &str| name.starts_with("llvm.") || name == "passthrough";

@@ -172,7 +172,7 @@ impl<'u> Code<'u> {
             return Err(format!("`{}` does more than give a value and change memory", decl.name).into());
         }
         if decl.model.and_then(Model::memory).is_some() {
-            return Err(format!("`{}` reads a memory that nobody has filled", decl.name).into());
+            return Err(format!("`{}` reads uninitialised memory", decl.name).into());
         }
         let own = own.iter().map(|ty| self.ty(ty, targs)).collect::<Built<SmallVec<[Ty; 2]>>>()?;
         let args = args.iter().map(|arg| self.term(arg, targs, vars)).collect::<Built<Vec<Operand>>>()?;

@@ -126,7 +126,7 @@ impl Checker<'_> {
             let message = format!("an unsafe rule without {}", listed(&missing));
             self.report(
                 Diag::error("RW0451", at, message, "which effect, and why?")
-                    .help("`removes allocates(heap) because \"nobody else can see it\"`"),
+                    .help("`removes allocates(heap) because \"no other code can see it\"`"),
             );
         }
         let (effects, span) = removes?;

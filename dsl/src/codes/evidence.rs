@@ -168,7 +168,7 @@ pub(super) const EXAMPLES: &[Code] = &[
         "example was not run",
         "example .. of .. was not run",
         "A rule that matches in the example computes with a function of a shared library (`eval`), and that call was not \
-         made: nobody has allowed the library to be called, or it could not be called. A pack does not allow its own \
+         made: the library has not been allowed to be called, or it could not be called. A pack does not allow its own \
          calls. If you trust the library, allow it with `--allow-link`, or for good with `rewright allow`.",
     ),
     code!(
@@ -198,7 +198,7 @@ pub(super) const EVIDENCE: &[Code] = &[
         "rule holds one way only",
         "rule .. holds one way only..",
         "Wherever both sides have definite values they are equal, but one side is defined where the other is not: the \
-         other traps there, or is a NaN whose bits nobody may rely on. A rule states an equality, which the optimiser \
+         other traps there, or is a NaN whose bits are unspecified. A rule states an equality, which the optimiser \
          uses in both directions, so one direction is not enough. Add a condition under which both sides are defined.",
     ),
     code!(
@@ -229,7 +229,7 @@ pub(super) const EVIDENCE: &[Code] = &[
         "RW0706",
         "rule was not verified",
         "rule .. was not verified",
-        "Only a shared library says what a function of the rule computes, and nobody has allowed the library to be \
+        "Only a shared library says what a function of the rule computes, and the library has not been allowed to be \
          called. A pack does not allow its own calls. If you trust the library, allow it with `--allow-link`, or for good \
          with `rewright allow`. Or the library is allowed, and it is not there, or has no such function: then the mistake is \
          in the `@link`. Macros of a header often give a function another name: `nm -D --defined-only` lists those of a \

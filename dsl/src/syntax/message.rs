@@ -293,7 +293,7 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
             "an example begins with what it shows: `example \"adding zero\" (x: i32): ..`"
         }
         _ if expects(Expected::String) && previous == "because" => {
-            "the reason is a text: `because \"nobody else can see it\"`"
+            "the reason is a text: `because \"no other code can see it\"`"
         }
         _ if item_is(tokens, failure.at, "schedule") && expects(Expected::OpenBrace) => {
             "the steps of a schedule stand in braces: `schedule default { saturate r }`"

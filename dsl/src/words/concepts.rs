@@ -68,7 +68,7 @@ pub(super) const CONCEPTS: &[Word] = &[
     word(
         "allocates",
         CONCEPT,
-        "An effect: the function makes something new in a region, `effects allocates(heap)`. Two calls are two values; a call whose value nobody uses may go only by an unsafe rule.",
+        "An effect: the function makes something new in a region, `effects allocates(heap)`. Two calls are two values; a call whose value is unused may go only by an unsafe rule.",
         "fn create() -> List  effects allocates(heap)  cost 90",
     ),
     word(
@@ -98,7 +98,7 @@ pub(super) const CONCEPTS: &[Word] = &[
     word(
         "distinct",
         CONCEPT,
-        "A condition: two values are not known to be equal, `when distinct(x, y)`. They may be found equal later, and may be equal all the same.",
+        "A condition: two values are not known to be equal, `when distinct(x, y)`. They may be found equal later, and may still be equal.",
         "rule apart(x: i64, y: i64): pair(x, y) => pair(y, x) when distinct(x, y)",
     ),
     word(

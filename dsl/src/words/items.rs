@@ -81,8 +81,8 @@ pub(super) const ITEMS: &[Word] = &[
     word(
         "unsafe",
         MODIFIER,
-        "Marks a rule that may remove effects. It says which (`removes`), and why nobody sees the difference (`because`).",
-        "unsafe rule drop(x: Array): copy(x) => x\n  removes allocates(heap)\n  because \"nobody else sees the copy\"",
+        "Marks a rule that may remove effects. It says which (`removes`), and why the difference cannot be observed (`because`).",
+        "unsafe rule drop(x: Array): copy(x) => x\n  removes allocates(heap)\n  because \"no other code sees the copy\"",
     ),
     word(
         "dynamic",

@@ -10,7 +10,7 @@ const EXAMPLE: &str = "part of an example";
 const EXPRESSION: &str = "in an expression";
 
 const FIRST_COPY: &str =
-    "unsafe rule drop(x: Array): copy(x) => x\n  removes allocates(heap)\n  because \"nobody else sees the copy\"";
+    "unsafe rule drop(x: Array): copy(x) => x\n  removes allocates(heap)\n  because \"no other code sees the copy\"";
 const SHARED: &str = "rule share(X: Matrix, V: Matrix, W: Matrix) {\n  match p = mul(X, V)\n  match q = mul(X, W)\n  when distinct(V, W)\n  let both = mul(X, hcat(V, W))\n  rewrite p => left(both)\n  rewrite q => right(both)\n}";
 const ADD: &str =
     "fn add{T <: Int}(x: T, y: T) -> T as \"+\"  pure  commutative  associative  idempotent  identity(0)  cost 3";

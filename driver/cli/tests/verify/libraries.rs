@@ -45,7 +45,7 @@ ruleset r {
   rule exact(a: Vec, i: i64): at(scale(a, 2.0), i) => fmul(at(a, i), 2.0)
   rule wrong(a: Vec, b: Vec, i: i64): fadd(at(a, i), at(b, i)) => fadd(at(a, i), at(a, i))
   unsafe rule fused(a: Vec, b: Vec): add(a, add(b, b)) => add(a, scale(b, 2.0))
-    removes allocates(heap)  because "nobody sees the sum"
+    removes allocates(heap)  because "no other code sees the sum"
   @approximate("rounding", 1e-12)
   rule close(a: Vec, s: f64, t: f64): scale(scale(a, s), t) => scale(a, fmul(s, t))
   @approximate("rounding", 1e-18)

@@ -152,7 +152,7 @@ fn what_a_build_did_not_ask_for_is_said_by_the_next_one() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
         ran.stderr
     };
-    let said = "1 file from the cache with changes whose rules nobody asked for when they were made";
+    let said = "1 file from the cache with changes that were made without a record of their rules";
     build(&[]);
     let stats = build(&["--stats"]);
     assert!(stats.contains("(1 from the cache)") && stats.contains(said), "{stats}");

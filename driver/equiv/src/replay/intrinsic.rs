@@ -203,7 +203,7 @@ impl<'a> Machine<'a> {
         let size = match size {
             Lane::One(Atom::Int(size)) => u64::try_from(*size).unwrap_or(u64::MAX),
             Lane::One(_) => return undefined("it accesses poison many bytes"),
-            _ => return unsupported("an access of as many bytes as nobody knows"),
+            _ => return unsupported("an access of unknown size"),
         };
         let align = |n: usize| {
             let said = called.promises.get(n).and_then(|said| said.iter().find(|a| parts(a).0 == "align"));

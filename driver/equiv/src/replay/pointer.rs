@@ -184,7 +184,7 @@ fn add(memory: &Memory, promises: &Promises, steps: &[Step], atoms: &[Atom]) -> 
 
 fn compare(memory: &Memory, relation: &str, flags: &[String], atoms: &[Atom]) -> OpResult {
     let (Some(a), Some(b)) = (pointer(atoms[0]), pointer(atoms[1])) else { return OpResult::Is(Atom::Poison) };
-    let unclear = || OpResult::Unclear("a comparison of addresses that nobody knows");
+    let unclear = || OpResult::Unclear("a comparison of unknown addresses");
     let relate = |x: u64, y: u64| integer::compare(relation, flags, 64, x.into(), y.into()).unwrap_or_else(unclear);
     if a.object == b.object {
         // Within one object, addresses are in the order of offsets; no object lies across the middle.

@@ -60,7 +60,7 @@ impl Condition {
             }
             Guard::Fact(fact, args) => {
                 let fact = &program.facts[fact.0 as usize];
-                let unknown = || format!("nobody says what `{}` means: it has no `spec`", fact.name);
+                let unknown = || format!("the meaning of `{}` is unknown: it has no `spec`", fact.name);
                 let spec = fact.spec.as_ref().ok_or_else(unknown)?;
                 let args = args.iter().map(|arg| code.term(arg, targs, vars)).collect::<Built<Vec<Operand>>>()?;
                 let own = fact_types(fact, args.iter().map(|(_, ty)| Some(*ty)));
