@@ -110,7 +110,7 @@ def main():
         for kind in kinds:
             total[kind] += counts.get(kind, 0)
     print("|", " | ".join(["all"] + [str(total[kind]) for kind in kinds]), "|")
-    print(f"\n{len(options.files)} files. The CPU time for a changed function of a file and pass: {statistics.median(seconds):.2f} s "
+    print(f"\nFiles: {', '.join(sorted(options.files))}. The CPU time for a changed function of a file and pass: {statistics.median(seconds):.2f} s "
           "in the median file and pass.")
     if options.json:
         with open(options.json, "w") as file:

@@ -11,9 +11,10 @@
 # The table is of these and of all that have been validated before: their reports stay beside what was built.
 #
 # Figures on LLVM's passes, on mutants, on Alive2's tests and on Cranelift's mid-end are taken from
-# $WORK/{passes,mutants,small,alive,midend}.md, where these are:
+# $WORK/{passes,files,mutants,small,alive,midend}.md, where these are:
 #
-#   scripts/passes.py tests/llvm/pairs/passes.c bzip2-1.0.8/*.c >target/projects/passes.md
+#   scripts/passes.py tests/llvm/pairs/passes.c >target/projects/passes.md
+#   CFLAGS=.. scripts/passes.py bzip2/unzcrash.c lua/src/lmem.c .. >target/projects/files.md
 #   scripts/mutants.py tests/llvm/pairs/passes.c >target/projects/mutants.md
 #   scripts/small_widths.py >small.ll && scripts/mutants.py --count 300 small.ll >target/projects/small.md
 #   scripts/alive.py ALIVE2/tests/alive-tv >target/projects/alive.md
@@ -77,7 +78,8 @@ row("functions", "first reason")
 row(*["---"] * 2)
 for reason, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:40]:
     row(n, reason)
-for title, name in [("LLVM's passes", "passes.md"), ("Mutants of what LLVM's passes make", "mutants.md"),
+for title, name in [("LLVM's passes, on functions of our own", "passes.md"), ("LLVM's passes, on files of these projects", "files.md"),
+                    ("Mutants of what LLVM's passes make", "mutants.md"),
                     ("Mutants of small widths, all of whose inputs are tried", "small.md"), ("Alive2's tests", "alive.md"), ("Cranelift's mid-end", "midend.md")]:
     path = os.path.join(sys.argv[2], name)
     if os.path.exists(path):

@@ -42,19 +42,22 @@ pub enum ReadError {
     },
     /// A line outside of functions is nothing that a file can say there.
     #[error(
-        "{line}:1: `{word}` starts nothing that LLVM IR has outside of functions (`define`, `declare`, `@name =`, ..): \
-         is this a file of LLVM IR?"
+        "{line}:1: `{begin}` is nothing that LLVM IR has outside of functions (`define`, `declare`, `@name =`, ..): is this a \
+         file of LLVM IR?"
     )]
     TopLevel {
         /// Counted from 1.
         line: usize,
-        /// The line's first word.
-        word: String,
+        /// The first characters of the line.
+        begin: String,
     },
 }
 
 /// The words that lines outside of functions start with, beside `define` and `declare`.
 const TOP_LEVEL: [&str; 6] = ["source_filename", "target", "module", "attributes", "uselistorder", "uselistorder_bb"];
+
+/// This many characters of a line that is not read are shown.
+const SHOWN: usize = 40;
 
 /// Why no function of a file is understood whose [`File::known_layout`] does not hold.
 pub const UNKNOWN_LAYOUT: &str = "the target's layout is not known: it must be 64-bit, little-endian, and stated \
@@ -216,8 +219,8 @@ pub fn read(text: String) -> Result<File, ReadError> {
             file.data_layout = value;
         } else if let Some(value) = target(bare, "triple") {
             triple = value;
-        } else if !continued && let Some(word) = foreign_word(bare) {
-            return Err(ReadError::TopLevel { line: number + 1, word: word.into() });
+        } else if !continued && is_foreign(bare) {
+            return Err(ReadError::TopLevel { line: number + 1, begin: bare.chars().take(SHOWN).collect() });
         }
         continued = bare.ends_with([',', '=', '[', '{', '(', '<']);
     }
@@ -420,11 +423,11 @@ fn ends_body(line: &str) -> bool {
     line.strip_prefix('}').is_some_and(|rest| rest.is_empty() || rest.trim_start().starts_with(';'))
 }
 
-/// The first word of a line outside of functions, where no entity of LLVM IR starts with it.
-fn foreign_word(line: &str) -> Option<&str> {
+/// Does a line outside of functions start with a word with which no entity of LLVM IR starts?
+fn is_foreign(line: &str) -> bool {
     let end = line.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(line.len());
     let word = &line[..end];
-    (word.starts_with(char::is_alphabetic) && !TOP_LEVEL.contains(&word)).then_some(word)
+    word.starts_with(char::is_alphabetic) && !TOP_LEVEL.contains(&word)
 }
 
 /// The text in quotes of `target datalayout = "e"`.
@@ -494,7 +497,7 @@ mod tests {
         assert_eq!(cut, Some(ReadError::Truncated { line: 2, name: "@f".into() }));
         assert!(matches!(read("define void ( {\n}\n".into()), Err(ReadError::Head { line: 1, .. })));
         let foreign = read("; text\n\nhello world\n".into()).err();
-        assert_eq!(foreign, Some(ReadError::TopLevel { line: 3, word: "hello".into() }));
+        assert_eq!(foreign, Some(ReadError::TopLevel { line: 3, begin: "hello world".into() }));
         let continued = "@t = global [2 x i32] [\ni32 1,\ni32 2]\n  define void @f() {\n  ret void\n  } ; f\n";
         assert_eq!(read(continued.into()).map(|file| file.functions.len()), Ok(1));
         assert!(read("define i32* @f() {\n}\n".into()).err().is_some_and(|e| e.to_string().contains("typed pointers")));

@@ -201,7 +201,8 @@ fn judge(
                 fired.sort_unstable();
                 fired.dedup();
                 let failure = match (view.class_of(roots[0]) == view.class_of(roots[1]), expected) {
-                    (true, true) | (false, false) => None,
+                    (true, true) => None,
+                    (false, false) => cut_short(&view.stops),
                     (false, true) => Some(stage.apart(input, *roots, &fired)),
                     (true, false) => Some(stage.united(input, *roots)),
                 };
@@ -242,7 +243,9 @@ fn became(
     let canonical = |f: &Function| canonical(stage.universe, f);
     let got = &outcome.function;
     if canonical(got) == canonical(wanted) {
-        return Ok(Judgement { failure: None, fired, stops });
+        let stays = matches!(stage.example.claim, Claim::Term { verdict: Verdict::Stays, .. });
+        let failure = if stays { cut_short(&stops) } else { None };
+        return Ok(Judgement { failure, fired, stops });
     }
     let cost = |f: &Function| reported(stage.optimiser.cost_of(f, stage.universe, stage.options));
     let (cost_got, cost_wanted) = (cost(got), cost(wanted));
@@ -264,6 +267,11 @@ fn became(
     failure.why.extend(stage.decisive(before, got, wanted));
     failure.why.extend(stage.missing(before, wanted, cost_got, cost_wanted));
     Ok(Judgement { failure: Some(failure), fired, stops })
+}
+
+/// Rules that were cut short do not show that they change nothing.
+fn cut_short(stops: &[Stop]) -> Option<Failure> {
+    (!stops.is_empty()).then(|| Failure::new("not decided: a budget ended before the rules did"))
 }
 
 /// How many statements write memory.

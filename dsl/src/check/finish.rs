@@ -69,8 +69,7 @@ impl Elab<'_> {
     }
 
     fn give_states(&mut self, left: Option<NodeId>) {
-        let mut used: Vec<NodeId> = Vec::new();
-        let mut given: Vec<NodeId> = Vec::new();
+        let (mut used, mut given): (Vec<NodeId>, Vec<NodeId>) = (Vec::new(), Vec::new());
         for id in self.calls() {
             let NodeKind::Call(call) = self.node(id).kind.clone() else { continue };
             let Some((op, _)) = call.chosen else { continue };
@@ -107,7 +106,11 @@ impl Elab<'_> {
                 }
                 (None, ExprContext::Left) => {
                     self.says_state(&call, decl);
-                    let name = format!("{ANY_STATE}{}", self.variables.len());
+                    // All calls without a place of their own read a region in one state.
+                    let name = match regions.first().filter(|_| !sited) {
+                        Some(region) => format!("{ANY_STATE}_{region}"),
+                        None => format!("{ANY_STATE}{}", self.variables.len()),
+                    };
                     Some(self.state_variable(name, call.name_span))
                 }
                 (None, ExprContext::Example | ExprContext::Declaration) => {

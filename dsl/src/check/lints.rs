@@ -29,6 +29,7 @@ impl Checker<'_> {
                 let checked = self.program.rule(*id).clone();
                 self.lint_growth(&checked, rule);
                 self.lint_idle(&checked, rule);
+                self.lint_earlier_reads(&checked, rule);
                 self.lint_monotone(&checked, rule);
                 self.lint_instances(&checked, rule.name);
                 if self.diagnostics.len() > told {
@@ -306,6 +307,38 @@ impl Checker<'_> {
             ),
             false => report,
         });
+    }
+
+    /// What an allocation reads, it reads where it is executed, which need not be the state in which others of the rule read.
+    fn lint_earlier_reads(&mut self, rule: &Rule, written: &WrittenRule) {
+        let Conclusion::Equal(right) = &rule.right else { return };
+        if rule.is_block {
+            return;
+        }
+        let called = |term: &Term| match term {
+            Term::Call { op, .. } => Some(*op),
+            _ => None,
+        };
+        let ops = &self.program.universe.ops;
+        let left = || rule.left.iter().flat_map(Term::subterms).filter_map(called);
+        let allocates = |op: &OpId| !ops.get(*op).effects.allocates.is_empty();
+        let found = left().filter(allocates).find_map(|early| {
+            let region = ops.get(early).effects.reads.iter().next()?;
+            let reads = |op: &OpId| *op != early && ops.get(*op).effects.reads.contains(region);
+            let late = left().chain(right.subterms().filter_map(called)).find(reads)?;
+            Some((early, late, region.clone()))
+        });
+        let Some((early, late, region)) = found else { return };
+        let [name, reader] = [early, late].map(|op| ops.get(op).name.clone());
+        let message = format!("`{name}` may have read `{region}` earlier than `{reader}` does");
+        self.report(
+            Diag::lint("RW0520", written.name, message, "also matches where something is written in between")
+                .also(self.op_spans[early.0 as usize], "reads where it is executed")
+                .help(format!(
+                    "a rule cannot name the state in which `{name}` reads. Where nothing changes what it reads, declare that: \
+                     `@unchanging(\"why\")` above it, and no `reads({region})`. Otherwise the rule is wrong"
+                )),
+        );
     }
 
     fn lint_monotone(&mut self, rule: &Rule, written: &WrittenRule) {

@@ -151,6 +151,15 @@ pub(super) const LINTS: &[Code] = &[
          `after` stands in the state of the left side's root, in which the left side stands already. Name the state that is \
          meant on both sides.",
     ),
+    code!(
+        "RW0520",
+        "allocation that reads earlier",
+        "`..` may have read `..` earlier than `..` does",
+        "A function that allocates and reads, such as a copy, reads where it is executed. The rest of a rule about it may \
+         read later, and a rule cannot say that nothing is written in between: it would give the length of a text that \
+         was appended to for the length of its older copy. If nothing ever changes what the function reads, `@unchanging(\"why\")` above \
+         it says so, and `reads` goes from its effects.",
+    ),
 ];
 
 /// `RW06xx`: examples that do not hold.

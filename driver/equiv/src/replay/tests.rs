@@ -278,7 +278,7 @@ fn loops_without_an_end() {
     let [ends, endless, returns] = [counter(16), counter(32), "ret i8 1".to_string()];
     let plays = |old: (&str, &str, &str), new: (&str, &str, &str)| {
         let [old, new] = [old, new].map(|(head, body, node)| module(head, body, node));
-        replay(
+        super::replay(
             (&old, &old.functions[0]),
             (&new, &new.functions[0]),
             &serde_json::from_str("{\"arguments\": []}").unwrap(),
