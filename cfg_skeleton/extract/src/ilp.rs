@@ -69,7 +69,7 @@ pub trait Relaxation {
     /// Without some of the rows that were added: their places among those that are left, ascending.
     fn remove(&mut self, rows: &[usize]);
 
-    /// Minimises, within so many seconds of processor time. What it does is taken off the meter, and ends where that
+    /// Minimises, within this many seconds of processor time. What it does is taken off the meter, and ends where that
     /// does.
     fn solve(&mut self, seconds: Option<f64>, meter: &Meter) -> Solved;
 }

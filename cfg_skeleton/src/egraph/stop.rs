@@ -35,7 +35,7 @@ pub enum BudgetKind {
 /// How much a budget ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// Some rules, each of which had so many matches; the others went on.
+    /// Some rules, each of which had that many matches; the others went on.
     Rules,
     /// One step of the schedule; those after it ran.
     Step,
@@ -68,7 +68,7 @@ impl BudgetKind {
         }
     }
 
-    /// So many of them: `1 node`, `2 nodes`.
+    /// This many of them: `1 node`, `2 nodes`.
     fn counted(self, n: u64) -> String {
         let one = match self {
             BudgetKind::Matches => "match",

@@ -5,8 +5,8 @@
 //! of one name are one region. Types of operands may be more precise than those of the parameters: infer them again
 //! afterwards ([`super::infer::reinfer`]).
 //!
-//! **Invariant**: a verified caller stays verified. Nothing here decides what is worth it but for sizes: recursion is
-//! never followed ([`super::calls::CallGraph`]).
+//! **Invariant**: a verified caller stays verified. Except for sizes, nothing here decides what is worth it: recursion
+//! is never followed ([`super::calls::CallGraph`]).
 
 use super::cfg::{FREQUENCY_ONE, SHARE_ONE};
 use super::{Block, BlockId, Counts, Edge, EdgeArg, Function, Inst, InstId, InstKind, RegionId, Terminator, Value};
@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 pub struct InlineLimits {
     /// A body of more instructions stays a call.
     pub body: usize,
-    /// A function does not grow beyond so many instructions.
+    /// A function does not grow beyond this many instructions.
     pub function: usize,
 }
 

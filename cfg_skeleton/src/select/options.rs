@@ -69,7 +69,7 @@ impl Default for Budget {
 const AUTO_WORK: u64 = 5_000_000;
 
 impl Budget {
-    /// So many times the work, in whatever way it is counted.
+    /// This many times the work, in whatever way it is counted.
     #[must_use]
     pub fn times(self, effort: u32) -> Budget {
         let size = |n: usize| n.saturating_mul(effort as usize);

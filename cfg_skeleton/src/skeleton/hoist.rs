@@ -249,7 +249,7 @@ fn load(given: Saturated, inst: InstId, node: InputId) -> Option<(Load, SmallVec
     Some((Load { op: *op, targs: targs.clone(), state: view.class_of(*state) }, operands))
 }
 
-/// What the statements of a block are, but for those that a check passes unseen.
+/// What the statements of a block are, except for those that a check passes unseen.
 fn block_steps(given: Saturated, block: BlockId) -> Vec<Step> {
     let Saturated { function: f, universe, skeleton: s, view, .. } = given;
     let mut steps = vec![];

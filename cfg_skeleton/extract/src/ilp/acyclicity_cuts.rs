@@ -56,8 +56,8 @@ const STEP: u64 = 4;
 /// .. and per arc of a network, its minimum cut.
 const FLOW: u64 = 100;
 
-/// With so many cuts, the search ends: where there are hundreds of roots, it finds over a thousand and takes several
-/// times as long as the linear program. It goes on from there for the next solution.
+/// The search ends when there are this many cuts: where there are hundreds of roots, it finds over a thousand and takes
+/// several times as long as the linear program. It goes on from there for the next solution.
 pub(super) const ENOUGH: usize = 120;
 
 /// Classes from which a target is looked for, beside roots.

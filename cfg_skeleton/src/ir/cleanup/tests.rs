@@ -177,7 +177,8 @@ proptest! {
         let before = random::run(&original, &u, [3, 1], 2000);
         let after = random::run(&clean, &u, [3, 1], 2000);
         prop_assert!(after.events.starts_with(&before.events));
-        // What normalisation added goes again, but for preheaders that join what their loop does not change.
+        // The blocks that normalisation added are removed again, except for preheaders that join what their loop does
+        // not change.
         let joins = |b: &&BlockId| b.index() >= original.blocks.len() && !clean.block(**b).params.is_empty();
         let kept = clean.layout.len() - clean.layout.iter().filter(joins).count();
         prop_assert!(kept <= original.layout.len(), "{}{}", print(&original, &u), print(&clean, &u));

@@ -152,7 +152,7 @@ impl<'a> Graph<'a> {
         found.map_or(id, |n| others[n])
     }
 
-    /// Forgets the nodes that were added last, but for so many.
+    /// Forgets all nodes but the first `length`.
     pub(super) fn truncate(&mut self, length: usize) {
         for id in (length..self.nodes.len()).rev() {
             if let Some(without) = self.without_flags(id as NodeId)

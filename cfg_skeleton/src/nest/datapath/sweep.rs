@@ -46,7 +46,7 @@ const BATCH: std::ops::RangeInclusive<usize> = 60..=2_000;
 /// How often what stops a walk is asked at length, and the walk goes on from there.
 const AGAIN: usize = 100;
 
-/// From so many answers that are no, and one for each value, values are only compared where statements need it.
+/// After this many negative answers, and one more for each value, values are only compared where statements need it.
 const MAX_REFUSED: usize = 400;
 
 /// Where no statement needs it, values are guessed to be equal. Of values that end in few, 0 say, many are alike by chance,
@@ -64,7 +64,7 @@ const SMALL: usize = 8;
 /// Which earlier values are taken to be equal to one.
 #[derive(Clone, Copy)]
 struct Guess {
-    /// So many are tried.
+    /// How many are tried.
     candidates: usize,
     /// Parts of no more operations are asked.
     operations: usize,
@@ -130,7 +130,7 @@ pub(super) struct Sweep<'a> {
     /// For values of the first program, and of the second.
     guesses: (Guess, Guess),
     pending: Vec<Pending>,
-    /// So many are asked at once.
+    /// How many are asked at once.
     batch: usize,
     /// Before each step.
     marks: Vec<Mark>,

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Questions have no more operations.
 pub(super) const MAX_OPERATIONS: usize = 64;
 
-/// Up to so many operations each step is tried; then each time that there is a quarter more.
+/// Up to this many operations each step is tried; then each time that there is a quarter more.
 const EACH: usize = 12;
 
 /// Needed by the first value.
@@ -32,7 +32,7 @@ const RIGHT: u8 = 2;
 pub(super) struct Part {
     /// Whether nodes are made as the last ones that they stand for.
     latest: bool,
-    /// It has at least so many operations.
+    /// It has at least this many operations.
     size: usize,
 }
 

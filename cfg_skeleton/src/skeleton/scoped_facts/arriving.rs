@@ -9,7 +9,7 @@
 //! **Invariant**: what is known at the end follows from what is known then, so by induction over the steps of an execution it
 //! is true. Members of a class are equal where both have a value, and a parameter has one only where its block is executed.
 //! So which edges are taken, and which branches have led there, counts only for parameters that nothing else is equal
-//! to, but for what loops carry and what is computed from it.
+//! to, except for what loops carry and what is computed from it.
 
 use super::integers::Integers;
 use super::{Decider, Scope, behind};
