@@ -275,7 +275,7 @@ fn product(x: Known, y: Known) -> Known {
     let bits = x.bits;
     let zeros = |k: Known| k.zeros.trailing_ones().min(bits);
     let known = |k: Known| (k.zeros | k.ones).trailing_ones().min(bits);
-    // So many low bits depend on known ones only.
+    // This many low bits depend on known ones only.
     let count = (known(x) + zeros(y)).min(known(y) + zeros(x)).min(bits);
     let low = if count == 0 { 0 } else { mask(count) };
     let bottom = x.ones.wrapping_mul(y.ones);
