@@ -39,7 +39,7 @@ body() { sed -nE "/^func(tion)? %$2[ ({]/,/^}/p" "$1"; }
 # count FILE NAME PATTERN: lines of a function that match.
 count() { body "$1" "$2" | grep -c -- "$3" || true; }
 
-# expect FILE NAME PATTERN N: so many lines of a function match, or the story ends.
+# expect FILE NAME PATTERN N: N lines of a function match, or the story ends.
 expect() {
     [ -n "$(body "$1" "$2")" ] || fail "$1 has no function %$2"
     local n
