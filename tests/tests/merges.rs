@@ -44,7 +44,7 @@ fn arms_stay_that_are_cheaper_or_do_something() {
     case.becomes("stores", "brif | store jump | return");
 }
 
-/// Where rules know that a parameter is what arrives, nobody may conclude from its arriving there.
+/// Where rules know that a parameter is what arrives, the optimiser may not conclude from its arriving there.
 #[test]
 fn what_passes_arms_equals_nothing_else_for_that() {
     let case = arms();

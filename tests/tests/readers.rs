@@ -117,19 +117,19 @@ const WORDS: [&str; 78] = [
 /// A change of a text. Places are shares of its length, so that they stay where they are while a case shrinks.
 #[derive(Clone, Debug)]
 enum Edit {
-    /// From here, so many characters.
+    /// From here, this many characters.
     Cut(u16, u8),
     /// The same once more, there.
     Double(u16, u8, u16),
     /// A word in front of this place.
     Word(u16, usize),
-    /// A word in place of so many characters.
+    /// A word in place of this many characters.
     Replace(u16, u8, usize),
     /// A part of another text.
     Splice(u16, u16, u16, u8),
     /// Everything from here on is gone.
     End(u16),
-    /// The same again and again, so often.
+    /// The same again and again, this many times.
     Repeat(u16, u8, u16),
 }
 
@@ -244,7 +244,7 @@ fn texts(extension: &str) -> Vec<String> {
     texts
 }
 
-/// As many cases, or so many times as many as `REWRIGHT_FUZZ` says.
+/// This many cases, times `REWRIGHT_FUZZ` where that is set.
 fn cases(count: u32) -> ProptestConfig {
     let times = std::env::var("REWRIGHT_FUZZ").map_or(1, |times| times.parse().expect("REWRIGHT_FUZZ is a number"));
     ProptestConfig { cases: count * times, failure_persistence: None, ..ProptestConfig::default() }

@@ -76,7 +76,7 @@ done:
   ret i8 %r
 }
 
-; A quotient that nobody may compute where its divisor is 0.
+; A quotient that must not be computed where its divisor is 0.
 define i8 @guarded(i8 %x, i8 %y) {
 entry:
   %z = icmp eq i8 %y, 0
@@ -99,7 +99,8 @@ define i1 @decided(i8 %x) {
   ret i1 %d
 }
 
-; A loop that is entered from a branch: the edge gets a block of its own, and what goes round is still the original's.
+; A loop that is entered from a branch: the edge gets a block of its own, and the value that the loop carries is still
+; the original's.
 define i8 @entered(i8 %x, i1 %c) {
 entry:
   %a = add nsw i8 %x, 100
