@@ -16,7 +16,7 @@ And COUNT of each reason are corrupted, each by one change, and must be rejected
 left out (they exclude each other), or what wrote a cell left out or replaced by another instance (only one is the last); a
 statement taken for another instance, or the only instance left out. Of sequences: a step left out, put in twice or in
 another place; a number of copies, a size or a coefficient changed, so that polynomials have other values at small numbers
-(else the change is none, and is not counted); a precondition left out or weakened, where a counterexample of `validate` is
+(else the change has no effect, and is not counted); a precondition left out or weakened, where a counterexample of `validate` is
 within what is left of it. Of all: cells that are joined the other way round, with another one, or not at all; a bound of
 all sizes (of LLVM IR, CLIF and our own text) that is higher, or left out.
 """
