@@ -18,7 +18,7 @@ const PER_SECOND: u64 = 300_000;
 /// z3 takes about as many steps while a term is built, printed and read.
 const STEPS_PER_TERM: u64 = 4;
 
-/// One that counts its steps has so many times the time that they should take.
+/// A solver that counts its steps has this many times the time that they should take.
 const SLACK: u64 = 3;
 
 /// A budget that is spent, with the steps that it had.
@@ -40,12 +40,12 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// So many steps for a function.
+    /// This many steps for a function.
     pub(super) fn new(each: u64) -> Budget {
         Budget { each, function: 0, file: each.saturating_mul(FUNCTIONS) }
     }
 
-    /// Another function begins, which may take one of so many shares.
+    /// Another function begins, which may take one of this many shares.
     pub(super) fn begin(&mut self, shares: u64) {
         self.function = self.each.div_ceil(shares);
     }
@@ -62,7 +62,7 @@ impl Budget {
         self.function = self.function.saturating_add(kept);
     }
 
-    /// So many steps more, for this function and the file.
+    /// This many steps more, for this function and the file.
     pub(super) fn extend(&mut self, steps: u64) {
         self.function = self.function.saturating_add(steps);
         self.file = self.file.saturating_add(steps);
@@ -86,7 +86,7 @@ impl Budget {
         self.take(steps.unwrap_or(by_time));
     }
 
-    /// Takes off what it has taken to build a question of so many terms, print it and read it.
+    /// Takes off what it has taken to build a question of this many terms, print it and read it.
     pub(super) fn charge_terms(&mut self, terms: usize) {
         self.take(STEPS_PER_TERM.saturating_mul(terms as u64));
     }

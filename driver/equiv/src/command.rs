@@ -54,7 +54,7 @@ pub enum CommandError {
     /// It cannot be split into words.
     #[error("a quote in the command is not closed: {0}")]
     Quote(String),
-    /// The program is not there, or is none.
+    /// The program is not there, or the file is no program.
     #[error("cannot run `{0}`: {1}")]
     Start(String, io::Error),
     /// It said that it failed, or crashed.

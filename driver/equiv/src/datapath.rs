@@ -52,9 +52,9 @@ pub struct Datapaths {
 }
 
 impl Datapaths {
-    /// With the rules of packs and a solver. For one function it may take so many steps for questions that it answers at
-    /// length, and four times as many for those that it is to answer quickly and does not, and more in proportion to the
-    /// values that are compared; for all functions twenty times as many.
+    /// With the rules of packs and a solver. For one function it may take this many steps for questions that it answers
+    /// at length, and four times as many for those that it is to answer quickly and does not, and more in proportion to
+    /// the values that are compared; for all functions twenty times as many.
     pub fn new(optimiser: Optimiser, solver: Vec<String>, steps: u64) -> Datapaths {
         let operations = Operations::new(&optimiser.program().universe);
         Datapaths {

@@ -4,10 +4,11 @@
 //! made up when they are reached, numbers and pointers mixed. What is opaque is made up, too: the result of a call or
 //! of an instruction that nothing models depends on its text and its operands only, and calls that may write are noted
 //! in order; one that does not return ends the run. Blocks of memory are set and copied. So what is compared is the
-//! result, what the outside was told, and the memory but for the stack.
+//! result, what the outside was told, and the memory except for the stack.
 //!
 //! Not here: poison, which import knows no more (see [`refined`](super::refined)), vectors, and operations
-//! that only a pack declares. A run that meets them before is none; one that meets them after says nothing either.
+//! that only a pack declares. A run that meets them before does not count; one that meets them after says nothing
+//! either.
 
 use super::inputs::{Inputs, PAGE, canonical, hash, pointer};
 use super::memory_blocks::{BlockOperation, MemoryBlock};
@@ -335,7 +336,7 @@ fn concrete(instruction: &Instruction, args: &[i64]) -> String {
     template.fill(&template.holes.iter().zip(args).map(value).collect::<Vec<_>>())
 }
 
-/// The position of the case of a `switch` that a value is; behind the last one where it is none.
+/// The position of the case of a `switch` that a value is; behind the last one where it is no case.
 fn case(switch: &Instruction, args: &[i64]) -> i64 {
     let Shape::Switch(operand, _, cases) = &switch.shape else { return 0 };
     let constant = |text: &str| constants::read(&operand.ty, text).map(|bits| canonical(&operand.ty, bits));

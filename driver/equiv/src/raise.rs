@@ -111,7 +111,7 @@ type Found<T> = Result<T, NoNest>;
 /// A function as a nest.
 ///
 /// # Errors
-/// Why it is none.
+/// Why it is no nest.
 pub(crate) fn raise(
     function: &Function,
     universe: &Universe,

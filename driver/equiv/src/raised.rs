@@ -145,7 +145,7 @@ fn shortest_row(items: &[Item]) -> Option<i128> {
     each.min()
 }
 
-/// Loads of what a parameter points to, but for those of blocks that are copied.
+/// Loads of what a parameter points to, except for those of blocks that are copied.
 fn loads(raised: &Raised, parameter: u32) -> impl Iterator<Item = &Accessed> {
     let is_one = move |access: &&Accessed| access.parameter == parameter && !access.is_store;
     raised.accesses.iter().filter(is_one).filter(|access| access.element_of_block.is_none())

@@ -16,8 +16,8 @@ const REPLACEABLE: [&str; 7] =
 /// Which functions of a module call which ones.
 #[derive(Default)]
 pub(super) struct CallGraph {
-    /// By function with a body: what it may call, but for functions that call back nothing of the module; `None` where
-    /// that is not known.
+    /// By function with a body: what it may call, except for functions that call back nothing of the module; `None`
+    /// where that is not known.
     callees: FxHashMap<String, Option<FxHashSet<String>>>,
     /// Functions of which another module may have the body that runs.
     replaceable: FxHashSet<String>,
@@ -50,7 +50,7 @@ impl CallGraph {
     }
 }
 
-/// The functions that a body may call, but for those that call back nothing; `None` where that is not known.
+/// The functions that a body may call, except for those that call back nothing; `None` where that is not known.
 fn callees(file: &File, body: &Body) -> Option<FxHashSet<String>> {
     let mut found = FxHashSet::default();
     for i in body.blocks.iter().flat_map(|block| &block.instructions) {

@@ -179,7 +179,7 @@ impl<'a> Replayer<'a> {
         self.counted(input).0
     }
 
-    /// Runs both on inputs until they differ, or so many steps have shown nothing that it is not worth to go on.
+    /// Runs both on inputs until they differ, or so many steps have shown nothing that it is not worth going on.
     pub fn search(&self, inputs: impl IntoIterator<Item = Input>) -> Search {
         let mut found = Search::default();
         let mut fruitless = 0;

@@ -4,7 +4,7 @@
  * they may change, and what stands for everything that they call: it comes back here (`outside_*`).
  *
  * Each run is a process of its own, forked from this one: so both versions meet the same memory at the same addresses,
- * and one that crashes takes nothing along. Memory is there wherever a run reaches, but for the lowest addresses: a
+ * and one that crashes takes nothing along. Memory is there wherever a run reaches, except for the lowest addresses: a
  * page that is not there is made up from the seed and its address. The stack of a run begins as zeros; what points there
  * counts as one value, since the two versions lay it out in their own ways.
  *

@@ -143,7 +143,7 @@ impl Writer<'_> {
 
     fn body(&mut self, text: &mut String, body: &Body) -> Written<()> {
         let position = |label: &String| body.blocks.iter().position(|b| b.label == *label);
-        // Wherever something goes round, it comes by one of these.
+        // Every cycle goes through one of these.
         let mut entered_from_below = BTreeSet::new();
         for (at, block) in body.blocks.iter().enumerate() {
             let labels: Vec<&String> = match block.instructions.last().map(|i| &i.shape) {

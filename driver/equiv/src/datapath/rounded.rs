@@ -9,7 +9,7 @@
 //!   power of two.
 //!
 //! Signs, comparisons, the smaller and the larger one are what they are, on bits. A float is known by its sign, which is
-//! that of others, and its magnitude: so many values are one term, and no solver is needed.
+//! that of others, and its magnitude: thus many values are one term, and no solver is needed.
 
 use rewright_smt::{Expr, Format, Script, Sort, accepts};
 use rewright_typeprop::Model;

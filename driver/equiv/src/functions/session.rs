@@ -38,7 +38,7 @@ impl<'a> Session<'a> {
         self.solver.forget();
     }
 
-    /// Asks within what is left, and within so many steps.
+    /// Asks within what is left, and within this many steps.
     pub(super) fn ask(&mut self, text: &str, wanted: &[&str], most: u64) -> Result<Answer, Undecided> {
         let limit = self.budget.limit()?;
         let answer = self.solver.ask_within(text, wanted, Limit { steps: limit.steps.min(most), ..limit })?;

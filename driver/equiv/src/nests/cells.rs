@@ -151,7 +151,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         all.into_iter().try_for_each(|position| self.output(position))
     }
 
-    /// What is said of loads is shown, needed or not: a certificate that says what is wrong is none.
+    /// What is said of loads is shown, needed or not: a certificate that says anything wrong is rejected.
     fn loads(&mut self) -> Checked<()> {
         for (side, flow) in [(Side::Before, &self.said.before), (Side::After, &self.said.after)] {
             for (number, _) in &flow.loads {
@@ -339,7 +339,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         Ok(holds)
     }
 
-    /// What a term that is a load reads, with what holds in each case; `None` where it is none.
+    /// What a term that is a load reads, with what holds in each case; `None` where it is no load.
     fn read(&mut self, side: Side, term: &Term, given: &[Formula]) -> Checked<Option<Cases>> {
         let Term::Tree(value, at, point) = term else { return Ok(None) };
         let Value::Load(load) = self.cells.pool.get(*value) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Integers and addresses as polynomials. A result that is not shown to be in the range of its type is none.
+//! Integers and addresses as polynomials. A result that is not shown to be in the range of its type is not one.
 
 use super::scalar::{Need, Pointer, Test, Val};
 use super::{Found, Raiser};
@@ -178,7 +178,7 @@ impl Raiser<'_> {
         list.iter().map(one).collect::<Option<Vec<Affine>>>().map(|list| Val::Least(list, bits))
     }
 
-    /// The number as an integer of so many bits: itself, if it is in range; of 64 bits what it is congruent to.
+    /// The number as an integer of this many bits: itself, if it is in range; of 64 bits what it is congruent to.
     fn ranged(&mut self, e: Affine, bits: u32) -> Option<Val> {
         if e.is_broken() {
             return None;

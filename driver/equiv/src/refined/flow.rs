@@ -88,7 +88,7 @@ impl<'a> Flow<'a> {
         all.filter(|(_, latches)| !latches.is_empty()).collect()
     }
 
-    /// Where control goes round, with the blocks of each loop. Every cycle goes through one of them.
+    /// The headers of loops, with the blocks of each loop. Every cycle goes through one of them.
     pub(super) fn loops(&self) -> Vec<Loop> {
         let mut found = vec![];
         for (header, mut todo) in self.latches() {
@@ -166,7 +166,7 @@ impl<'a> Flow<'a> {
                     }
                 }
                 here.extend(&others[*at]);
-                // A phi of a header that only the next iteration needs is none that is needed here.
+                // A phi of a header that only the next iteration needs is not needed here.
                 if here != live[*at] {
                     live[*at] = here;
                     changed = true;

@@ -139,7 +139,7 @@ pub(super) fn placed(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Expr {
     s.and(&all)
 }
 
-/// Both samples of what is in memory, but for what lies in some stack slots.
+/// Both samples of what is in memory, except for what lies in some stack slots.
 pub(super) fn memories_refine(
     s: &mut Script,
     old: &[Memory; 2],

@@ -33,7 +33,7 @@ fn of_files(before: &File, after: &File) -> Decided {
     within(before, after, super::STEPS)
 }
 
-/// The same within so many steps of the solver.
+/// The same within this many steps of the solver.
 fn within(before: &File, after: &File, solver_steps: u64) -> Decided {
     let called = as_called(before, after, &Default::default());
     let modules = Module::pair([&called[0], &called[1]], [before, after]);
@@ -88,7 +88,7 @@ pub(super) fn of_definitions(before: &str, after: &str) -> Decided {
     definitions_within(before, after, super::STEPS)
 }
 
-/// The same within so many steps of the solver.
+/// The same within this many steps of the solver.
 pub(super) fn definitions_within(before: &str, after: &str, solver_steps: u64) -> Decided {
     let more = "declare ptr @g(ptr)\ndeclare void @h(ptr)\ndeclare i32 @i(i32)\n";
     let [before, after] = [before, after].map(|text| read(format!("{TARGET}{more}{text}")).unwrap());

@@ -155,7 +155,7 @@ impl Chooser {
         if self.side == RefinementSide::Before { Ok(Lane::Unknown(doubt)) } else { unsupported(what) }
     }
 
-    /// One value of a lane, for good. `width` is that of its bits, 0 for a pointer.
+    /// One fixed value of a lane. `width` is that of its bits, 0 for a pointer.
     pub(super) fn freeze(&mut self, lane: &Lane, width: u32) -> Result<Lane, Stop> {
         match lane {
             Lane::One(Atom::Poison) => self.any(width),
@@ -168,7 +168,7 @@ impl Chooser {
         }
     }
 
-    /// Any value of a width, for good.
+    /// Any value of a width, then fixed.
     fn any(&mut self, width: u32) -> Result<Lane, Stop> {
         match (width, self.side) {
             (0, RefinementSide::Before) => Ok(Lane::Unknown(Doubt::Fixed)),

@@ -320,7 +320,7 @@ impl Bytes {
 /// Memory of more bytes than this is shown without its end.
 const SHORT: u64 = 64;
 
-/// So many of its bytes are shown.
+/// This many of its bytes are shown.
 const SHOWN: usize = 16;
 
 impl fmt::Display for Input {

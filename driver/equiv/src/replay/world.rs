@@ -25,7 +25,7 @@ pub(super) enum WorldError {
     Layout(#[from] LayoutError),
 }
 
-/// Is a number one of so many bits, or below zero one of so many with a sign?
+/// Does a number fit this many bits, or, below zero, this many with a sign?
 fn fits(bits: u128, width: u32) -> bool {
     bits & !ones(width) == 0 || bits | ones(width) >> 1 == u128::MAX
 }

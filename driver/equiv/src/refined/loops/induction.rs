@@ -24,7 +24,7 @@ pub(super) struct Effort {
 }
 
 impl Effort {
-    /// May so much effort change anything?
+    /// May this much effort change anything?
     pub(super) fn asks_for(self, effort: Effort) -> bool {
         match effort {
             Effort { exact: true, .. } => self.exact,

@@ -130,7 +130,7 @@ fn loops_that_differ_are_not_proved() {
         // Calls in another order, and fewer.
         (counting("", calls), counting("", "%t = call i32 @i(i32 %x)\n%u = call i32 @i(i32 %i)")),
         (counting("", calls), counting("", "%t = call i32 @i(i32 %x)")),
-        // A loop for ever is none that ends, and the other way round.
+        // An endless loop is not one that ends, and the other way round.
         (
             "define void @f() {\ne:\nbr label %l\nl:\nbr label %l\n}\n".into(),
             "define void @f() {\nret void\n}\n".into(),

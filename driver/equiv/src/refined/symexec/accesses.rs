@@ -144,7 +144,7 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(Accessed { lanes, padding })
     }
 
-    /// Notes that so many bytes are accessed.
+    /// Notes that this many bytes are accessed.
     pub(super) fn accessed(
         &mut self,
         pointer: Value,

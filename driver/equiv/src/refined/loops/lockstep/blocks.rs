@@ -18,7 +18,7 @@ fn without_copies(body: &Body) -> Body {
         block.instructions.retain(|i| {
             let Shape::Phi(values) = &i.shape else { return true };
             let ([(value, _)], Some(name)) = (&values[..], &i.result) else { return true };
-            // With flags it may be poison where the value is none.
+            // With flags it may be poison where the value is not.
             if !value.is_local() || value.text == *name || !i.flags.is_empty() {
                 return true;
             }
