@@ -150,7 +150,7 @@ fn nothing_is_computed_again_for_want_of_registers() {
     assert_eq!(addresses(&after), addresses(&before));
 }
 
-/// The same of both, but for a count of calls at the end of what is printed.
+/// The same of both, except for a count of calls at the end of what is printed.
 #[test]
 fn c_functions_are_what_packs_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/llvm/functions");

@@ -83,7 +83,7 @@ impl Base {
         Ok(egraph)
     }
 
-    /// Takes an e-graph back after a batch that gave out at most so many class numbers, and filled these symbols at
+    /// Takes an e-graph back after a batch that gave out at most this many class numbers, and filled these symbols at
     /// most: emptying every table took a third of the time of a small function.
     pub(super) fn give_back(
         &mut self,

@@ -87,7 +87,7 @@ pub struct Measured {
 /// Measures a file. `optimisers`: without rules about loops, and with them. `clock` gives this thread's processor time.
 ///
 /// # Errors
-/// A function that is not read, or a directive that is none.
+/// A function that is not read, or a directive that is invalid.
 pub fn measure(
     file: &File,
     optimisers: [&ClifOptimiser; 2],

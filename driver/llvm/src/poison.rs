@@ -346,7 +346,7 @@ impl<'a> PoisonAnalysis<'a> {
     }
 }
 
-/// The value that an edge takes along, where it is none of the end's own.
+/// The value that an edge takes along, where it is not one of the terminator's own.
 pub(super) fn value_of(arg: &EdgeArg) -> Option<Value> {
     match arg {
         EdgeArg::Value(v) => Some(*v),

@@ -1,4 +1,4 @@
-//! Running compiled CLIF on the host: but for a call of the system in `isolate::confine`, the one module with `unsafe`
+//! Running compiled CLIF on the host: except for a system call in `isolate::confine`, the one module with `unsafe`
 //! code.
 //!
 //! [`compile`] puts all functions of a file into one JIT module, with names that they use for each other resolved,

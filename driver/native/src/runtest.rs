@@ -92,7 +92,7 @@ pub fn directives(file: &File) -> (Vec<Directive>, Vec<String>) {
     (found, mistakes)
 }
 
-/// Reads one directive; `None` if the comment is none.
+/// Reads one directive; `None` if the comment is no directive.
 pub fn parse(text: &str, signature: &Signature) -> Result<Option<RunCommand>, DirectiveError> {
     if !is_directive(text) {
         return Ok(None);
@@ -326,8 +326,8 @@ pub fn run_ours(functions: &Functions<'_>, function: &Function, text: &str) -> C
     }
 }
 
-/// Runs one directive on our own interpreter, with so many instructions for each call: what it gives, and what has been
-/// executed.
+/// Runs one directive on our own interpreter, with this many instructions for each call: what it gives, and what has
+/// been executed.
 ///
 /// # Errors
 /// Why it cannot be run to an end.

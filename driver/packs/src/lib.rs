@@ -173,7 +173,7 @@ pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
     texts
 }
 
-/// The files of packs and of all that they import, but for packs that ship.
+/// The files of packs and of all that they import, except for packs that ship.
 pub fn files(roots: Vec<Root>) -> Vec<PathBuf> {
     let named = roots.iter().filter(|root| matches!(root.origin, Origin::Disk(_)));
     let mut files: Vec<PathBuf> = named.map(|root| root.origin.path().into()).collect();
@@ -216,7 +216,7 @@ pub fn load(roots: Vec<Root>) -> Packs {
     load_as(roots, check::check)
 }
 
-/// Loads packs whose rules are to be applied: all that [`load()`] says, but for lints and what is in the examples of
+/// Loads packs whose rules are to be applied: all that [`load()`] says, except for lints and what is in the examples of
 /// packs that ship.
 pub fn load_applied(roots: Vec<Root>) -> Packs {
     load_for(roots, "")

@@ -8,7 +8,7 @@ use rewright_dsl::program::RuleId;
 use rewright_engine::RuleReport;
 use std::collections::BTreeMap;
 
-/// What a run with at most so many matches gave.
+/// What a run with a limited number of matches gave.
 pub(crate) struct Limited {
     /// Is it as it is without a limit?
     pub(crate) decided: bool,

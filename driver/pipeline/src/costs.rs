@@ -48,7 +48,7 @@ pub enum CostError {
         /// How many type parameters there are, by overload.
         wanted: String,
     },
-    /// A type that is none.
+    /// A type that is not declared.
     #[error("`{key}` names the type `{name}`, which no pack of this run declares")]
     NoType {
         /// The key.

@@ -13,7 +13,7 @@ const BOTTOM: f64 = 36.0;
 /// How many marks an axis has at most.
 const MARKS: usize = 6;
 
-/// So many points of a series are listed as figures.
+/// At most this many points of a series are listed as figures.
 const LISTED: usize = 40;
 
 /// What one axis shows.

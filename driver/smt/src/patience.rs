@@ -31,7 +31,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Waits for a process for at most so much of its processor time.
+    /// Waits for a process for at most this much of its processor time.
     pub(super) fn new(process: u32, most: Duration) -> Self {
         let (now, start) = (processor_time(process), Instant::now());
         Patience { process, most, began: now, last: (now, start), start }

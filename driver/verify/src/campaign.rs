@@ -81,7 +81,7 @@ pub struct Judged {
     pub evidence: String,
 }
 
-/// Mutants of each rule, at most so many of each, drawn evenly from all kinds of changes, and their fates.
+/// Mutants of each rule, at most this many of each, drawn evenly from all kinds of changes, and their fates.
 ///
 /// # Errors
 /// When the solver cannot be started.

@@ -317,7 +317,7 @@ impl<'p> Rewriter<'p> {
         Ok(Induction { base: rule.clone(), step: rule, later: [second, third], reached: self.carried.is_empty() })
     }
 
-    /// What a term is after so many iterations, from the first values of its recurrences on.
+    /// What a term is after this many iterations, from the first values of its recurrences on.
     fn after(&self, term: &Term, iterations: u32) -> Result<Term, NoInduction> {
         let count = self.rule.vars.len() as u32;
         match term {

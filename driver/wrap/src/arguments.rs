@@ -1,5 +1,5 @@
 //! What a compiler's command line asks for. Files of C, C++ and Objective-C that are compiled, optimised, to objects or to be linked at once
-//! are taken out; everything else is the compiler's own business.
+//! are taken out; everything else is left to the compiler.
 
 use super::inputs::{Kind, is_probe, kind, language};
 use super::options::{LONG, NOT_OURS, QUESTIONS, WITH_ARGUMENT, asked_by_environment, is_option};
@@ -35,7 +35,7 @@ pub struct Build {
     pub units: Vec<Unit>,
     /// Everything else but inputs, `-c`, `-o` and what makes dependency files.
     pub options: Vec<OsString>,
-    /// What makes dependency files, complete but for the file's name.
+    /// What makes dependency files, complete except for the file's name.
     pub dependencies: Vec<OsString>,
     /// Are the objects linked at once?
     pub links: bool,

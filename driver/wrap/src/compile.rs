@@ -1,10 +1,10 @@
 //! Compiling one file: clang's front end, LLVM's own passes that run before inlining, our rules, clang again.
 //!
-//! The front end always runs, so warnings are its own, and dependency files but for the packs. What it gives, with the options and the
-//! packs, decides everything that follows; so the object is looked up by these before anything else is done. Where no
-//! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone. Where
-//! objects are linked at once, they take the places of their sources in the command line, and the compiler does the
-//! rest.
+//! The front end always runs, so warnings are its own, and dependency files except for the packs. What it gives, with the options and
+//! the packs, decides everything that follows; so the object is looked up by these before anything else is done. Where
+//! no function changes, what the front end gave goes to the back end: the object is the one that clang makes alone.
+//! Where objects are linked at once, they take the places of their sources in the command line, and the compiler does
+//! the rest.
 
 use super::arguments::{Build, Missed, Plan, Unit, plan};
 use super::declared::{macros, named};

@@ -36,7 +36,7 @@ pub struct ForkServers {
 }
 
 impl ForkServers {
-    /// Starts programs, with their sockets in a folder of our own. Of one that cannot wait there is none.
+    /// Starts programs, with their sockets in a folder of our own. A program that cannot wait is left out.
     pub fn start(folder: &Path, programs: &[&Path]) -> Self {
         let library = folder.join("fork_server.so");
         // Another library that is to be loaded first may want the place of ours.

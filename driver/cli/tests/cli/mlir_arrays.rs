@@ -105,7 +105,7 @@ fn functions_of_mlir_that_allocate_are_run() {
     let table = |n: i64, m: i64| (0..n).flat_map(|i| (0..m).map(move |j| i * 10 + j)).sum::<i64>();
     for (n, m) in [(0, 0), (0, 7), (7, 0), (1, 1), (3, 5), (64, 3), (9, 130), (-1, 0), (-4, -5)] {
         let ran = rewright(dir.path(), &format!("run f.mlir --fn table -- {n} {m}"));
-        // Where an extent is negative there is not so much memory.
+        // Where an extent is negative there is not that much memory.
         let traps = (n < 0 || m < 0) && n * m != 0;
         let result = if traps { String::new() } else { table(n, m).to_string() };
         assert!(ran.code == Some(i32::from(traps)) && ran.stdout.trim() == result, "{n} {m}: {}", ran.stderr);

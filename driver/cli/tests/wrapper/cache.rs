@@ -253,7 +253,7 @@ fn a_store_that_fails_loses_no_build() {
     let (said, _, again) = built(&checkout, &no_folder.display().to_string(), &[]);
     assert!(again == objects);
     assert_eq!(said.matches("results are not shared: ").count(), 1, "once for the build: {said}");
-    // An address that is none is a mistake, before anything is built.
+    // An invalid address is a mistake, before anything is built.
     let own = tempfile::tempdir().unwrap();
     let mut command = rewright(&own);
     command.args(["wrap", "--rules", "mine.rw", "--cache-store", "results", "--", "touch", "built"]);

@@ -81,7 +81,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Declares the C function that an instruction calls; the reason where it is none and nothing else of LLVM's.
+    /// Declares the C function that an instruction calls; the reason where it is no C function and nothing else of
+    /// LLVM's.
     fn declare(&mut self, f: &Function, inst: &Inst) -> Result<(), String> {
         let op = match &inst.kind {
             InstKind::Const(_) => return Ok(()),

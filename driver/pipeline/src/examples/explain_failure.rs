@@ -269,7 +269,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The same options, and at most so many matches.
+    /// The same options, and at most this many matches.
     fn limited(&self, limit: u64) -> Options {
         let mut options = self.options.clone();
         (options.budget.matches, options.budget.matches_per_input) = (limit, 0);

@@ -19,7 +19,7 @@ pub(crate) struct Question {
     pub(super) open: [Expr; 2],
     /// By side: computing it traps.
     pub(super) traps: [Expr; 2],
-    /// Something has no meaning, so that a counterexample is none.
+    /// Something has no meaning, so that a counterexample does not count.
     pub(crate) uninterpreted: Option<String>,
     /// Lanes are told apart: a value that is run is the same in all.
     pub(crate) tells_lanes: bool,

@@ -28,7 +28,7 @@ pub(super) fn interchanged(bounds: [&str; 2], header: &str, body: &str) -> [Stri
     [nest(["i", "j"], [m, n], header, body), nest(["j", "i"], [n, m], header, body)]
 }
 
-/// One loop with a counter of so many bits; `test` compares `%i`.
+/// One loop with a counter of this many bits; `test` compares `%i`.
 pub(super) fn single(header: &str, ty: &str, test: &str, body: &str, next: &str) -> String {
     format!(
         "define void @f({header}) {{\nentry:\n  br label %x\n\
