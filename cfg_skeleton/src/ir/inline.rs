@@ -56,7 +56,7 @@ pub fn instructions(f: &Function) -> usize {
     f.layout.iter().map(|b| f.block(*b).insts.len()).sum()
 }
 
-/// What is opaque is so to one function's front end: it cannot stand in another.
+/// A function without opaque parts: these mean something to one function's front end only, and cannot stand in another.
 fn is_inlinable(f: &Function) -> bool {
     f.layout.iter().all(|b| {
         let block = f.block(*b);

@@ -168,7 +168,8 @@ impl<'a> Comparison<'a> {
         if let Some(difference) = self.differing_soon() {
             return self.refuted(&difference);
         }
-        // What operations mean is for arrays that do not overlap: others may hold what is stored in one of them.
+        // The meaning of operations is stated for arrays that do not overlap: others may hold what is stored in one of
+        // them.
         let differing = match self.overlapping() {
             Some(_) => None,
             None => match self.by_sequence(&left, &right, &failing, true) {
@@ -202,7 +203,7 @@ impl<'a> Comparison<'a> {
             (Err(((reason, (0, 0)), Some(other))), None) if reason == SPENT && other.reason != SPENT => {
                 (format!("{}, and by the values of cells {SPENT}", other.reason), other.lines)
             }
-            // What keeps cells from being compared says less than why the order is not kept.
+            // The reason why cells cannot be compared says less than the reason why the order is not kept.
             (Err(((_, (0, 0)), Some(other))), None) => (other.reason, other.lines),
             (Err((failure, _)), None) => failure,
         };

@@ -7,8 +7,8 @@
 //! several places, if the original computes it anew in each of them. Values that the original has not stay as they were
 //! placed.
 //!
-//! **Invariant**: the program is the same except for places. What the places cost more is `stays` of the selection: a
-//! change is compared by what it costs where everything has its best place.
+//! **Invariant**: the program is the same except for places. The extra cost of the places is `stays` of the selection:
+//! a change is compared by what it costs where everything has its best place.
 
 use super::choices::Choices;
 use super::error::SelectError;

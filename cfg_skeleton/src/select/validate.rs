@@ -106,8 +106,8 @@ pub enum Violation {
     /// What is executed in place of a statement that only allocates stands where the statement need not have been reached.
     #[error("segment {} executes statement {}, which does not dominate it", .0.0, .1.0)]
     MovedTooFar(SegmentId, SiteId),
-    /// What is executed in place of a statement that only allocates takes what is no number, and something may have been
-    /// written since.
+    /// The operation that is executed in place of a statement that only allocates takes an operand that is no number,
+    /// and something may have been written since.
     #[error("segment {} executes statement {}, past something that may write", .0.0, .1.0)]
     MovedOverWrite(SegmentId, SiteId),
     /// A statement that only allocates is executed again before the original comes to it again.

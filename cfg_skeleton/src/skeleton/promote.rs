@@ -477,7 +477,7 @@ fn address_of<'a>(given: Saturated<'a>, inst: &'a Inst) -> impl Iterator<Item = 
     args.map(|(_, value)| *value)
 }
 
-/// What is known of several accesses of a location is what is known of each.
+/// Several accesses of a location have only the properties that each of them has.
 fn note(accesses: &mut BTreeMap<Location, Access>, location: &Location, access: Access) {
     let known = accesses.entry(location.clone()).or_insert(access);
     known.aligned &= access.aligned;

@@ -152,7 +152,7 @@ impl<'a> Candidate<'a> {
         let outside = |value: Value| settled(scope, view.class_of(s.value_input[value.index()]?));
         let data = f.block(self.block);
         let mut known: FxHashMap<Value, Option<Known>> = FxHashMap::default();
-        // What is computed from parameters; all else is what it is before the block.
+        // Values that are computed from parameters; all others are what they are before the block.
         let mut from_params: FxHashSet<Value> = data.params.iter().copied().collect();
         for (param, arg) in data.params.iter().zip(args) {
             let EdgeArg::Value(arg) = arg else { return None };

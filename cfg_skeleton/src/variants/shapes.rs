@@ -129,7 +129,7 @@ impl<'a> Copyable<'a> {
         (data.counts.trips, data.counts.executions, data.must_progress) = (None, executions, false);
         let data = copies.block_mut(self.header);
         (data.counts.trips, data.must_progress) = (None, false);
-        // What it goes on to is its header now.
+        // The block that it goes on to is its header now.
         let data = copies.block_mut(body);
         (data.counts.trips, data.must_progress) = (trips, must_progress);
         Some(())

@@ -351,7 +351,7 @@ fn made_defined(pool: &Pool, nest: &Nest) -> impl Fn(ArrayId) -> bool {
     move |array| match kinds.get(array.0 as usize) {
         Some(super::super::ArrayKind::Argument(_)) => !written.contains(&array) || (safe && !has_own),
         Some(super::super::ArrayKind::Cell) => safe && !has_own,
-        // What nothing has written is undefined.
+        // A cell that nothing has written is undefined.
         Some(super::super::ArrayKind::Local) | None => false,
     }
 }

@@ -1,11 +1,11 @@
 //! Both programs are walked in order, and each value that is equal to an earlier one is replaced by that.
 //!
-//! What values are made from is replaced before they are, so two that are computed in other ways differ in a small
-//! part, however long the programs are. A value that is not made like an earlier one, and gives the same on all samples, is
-//! taken to be equal to it, and that is asked; what is made of it is walked as if the answer were yes, and many such
-//! questions are asked at once. At the first no, the walk goes back to that value, and asks a larger part, or another
-//! value. One that is the same on all samples is first compared with that constant. What comes before is known by then, so the walk never goes back further; what was asked behind it and is no is not
-//! asked again.
+//! The operands of a value are replaced before the value, so two values that are computed in other ways differ in a
+//! small part, however long the programs are. A value that is not made like an earlier one, and gives the same on all
+//! samples, is taken to be equal to it, and that is asked; what is made of it is walked as if the answer were yes, and
+//! many such questions are asked at once. At the first no, the walk goes back to that value, and asks a larger part, or
+//! another value. One that is the same on all samples is first compared with that constant. The values before it are
+//! known by then, so the walk never goes back further; what was asked behind it and is no is not asked again.
 //!
 //! **Invariant**: an answer is about nodes whatever programs read, so it holds however it was come by.
 

@@ -145,7 +145,7 @@ impl<'g, 'a> Window<'g, 'a> {
 
     fn take(&mut self, id: NodeId, maker: NodeId, needed: u8, depth: usize) {
         let Node::Op(_, operands) = self.graph.get(maker) else { return };
-        // What is made of it is not what it is made of.
+        // A node that is made of it is not one of its operands.
         if operands.iter().any(|operand| self.inner.get(operand).is_some_and(|other| *other >= maker)) {
             self.closed.insert(id);
             return;

@@ -233,7 +233,7 @@ impl Validator<'_> {
         while let Some((block, from)) = paths.pop() {
             let data = &self.skeleton.blocks[block.index()];
             let mut rest = (from..data.first_site + data.sites).map(SiteId);
-            // What is said not to trap is said where the check has been passed.
+            // A statement is said not to trap only where the check has been passed.
             match rest.find(|next| self.executed(*next) || self.said(*next)) {
                 Some(next) if self.executed(next) && is_such(next) => continue,
                 Some(_) => return false,

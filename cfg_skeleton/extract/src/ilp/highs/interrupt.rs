@@ -2,7 +2,7 @@
 //!
 //! No option limits that in branch and bound. HiGHS asks a callback between its steps (a round of cuts, a node, a
 //! heuristic), and tells it how many steps the simplex method has made in all; both are counted, and are the same on
-//! every machine. What asks for nothing, integer programs within the integer program, is turned off where work is
+//! every machine. Integer programs within the integer program, which ask for nothing, are turned off where work is
 //! limited (see [`super`]).
 //!
 //! HiGHS's own `time_limit` is the clock on the wall, so a busy machine would leave it less work. It asks a callback
