@@ -7,7 +7,7 @@
 //! is; a NaN that arithmetic *produces* has no defined bits ([`Evaluation::Nan`]).
 //!
 //! [`Model::eval`] dispatches: integers are in `int.rs`, floats in `float.rs`, what is larger than a word in `repr.rs`.
-//! What is known of a result if something is known of the operands says [`Model::transfer`] (`known.rs`).
+//! [`Model::transfer`] (`known.rs`) gives what is known of a result if something is known of the operands.
 //! Memory accesses have names here so that a declaration can say what it is, but no value: their meaning needs a
 //! memory, which the interpreter has. A malformed use (wrong arity, widths that do not fit) is
 //! [`Evaluation::Undefined`], never a panic.

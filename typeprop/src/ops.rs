@@ -306,7 +306,7 @@ impl Op {
     }
 
     /// Are the state after it and its value functions of its operands and the state of one region? Then they have names
-    /// in rules ([`Parts`]). What it allocates is fresh each time, and what is io depends on when.
+    /// in rules ([`Parts`]). An object that it allocates is fresh each time, and io depends on when it happens.
     pub fn is_divisible(&self) -> bool {
         let Effects { reads, writes, allocates, io, traps, diverges } = &self.effects;
         self.results.len() == 1

@@ -28,8 +28,8 @@ pub enum Repr {
     F128,
     /// This many lanes.
     Lanes(Scalar, u32),
-    /// A word that is an address. What it may be used for, its *provenance*, belongs to its value and is in no bit of
-    /// it: no program computes it, but code that asks whether two pointers are one has to.
+    /// A word that is an address. Its *provenance*, which says what it may be used for, belongs to its value and is in
+    /// no bit of it: no program computes it, but code that asks whether two pointers are one has to.
     Pointer,
 }
 
