@@ -17,7 +17,8 @@
 //! 6. [`occurrences`]: if asked for, what each name means, by its place.
 //!
 //! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
-//! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
+//! its uses stay silent. Everything that enters the program is well-typed and complete, whatever else is wrong in the
+//! file.
 
 mod ambiguous;
 mod approximate;

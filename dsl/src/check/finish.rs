@@ -342,7 +342,7 @@ impl Elab<'_> {
                 }
             }
         }
-        // What no operation asks for is only bounded: the bound will do.
+        // A type that no operation asks for is only bounded: the bound will do.
         let mut rest = Vec::new();
         for variable in &self.variables {
             if let VariableKind::Value { ty, .. } = &variable.kind {

@@ -5,7 +5,7 @@
 //! and `match` name parts, which stand for what they were bound to wherever they are mentioned; hash-consing makes
 //! them one again.
 //!
-//! What a block has made it does not match again ([`crate::egglog`]): its results may have the form of its patterns.
+//! A block does not match its own results again ([`crate::egglog`]): these may have the form of its patterns.
 //!
 //! **Invariant**: patterns of one rule are connected by variables. Two that share none would join every pair of
 //! expressions of a function, and of all functions of a batch.

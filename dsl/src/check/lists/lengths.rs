@@ -27,7 +27,8 @@ const MAX_COMBINATIONS: usize = 1 << 20;
 /// The calls of a program to which rules are applied.
 ///
 /// They are found in its text, whatever language that is in: a name, and behind it operands between commas, up to the end
-/// of the line or in parentheses. What only looks like a call makes lists of more lengths than are needed, never of fewer.
+/// of the line or in parentheses. Text that only looks like a call makes lists of more lengths than are needed, never of
+/// fewer.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Calls<'t>(&'t str);
 
