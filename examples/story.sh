@@ -26,8 +26,8 @@ library() {
     allow+=(--allow-link "./lib${1%.c}.so")
 }
 
-# check PACK..: every example holds. What only the input of a story uses is "never used" to its pack: warnings are
-# shown only with mistakes.
+# check PACK..: every example holds. An item that only the input of a story uses is "never used" to its pack: warnings
+# are shown only with mistakes.
 check() { "$rewright" check ${allow[@]+"${allow[@]}"} "$@" 2>"$out/diagnostics" || { cat "$out/diagnostics" >&2; fail "the packs hold"; }; }
 
 # verified PACK: no rule of it is wrong or undecided; what each was tested with.
