@@ -1,4 +1,4 @@
-//! What a `match` block makes, it does not match: it ends by itself, however many expressions it is about.
+//! A `match` block does not match its own results: it ends by itself, however many expressions it is about.
 
 use rewright_pipeline::optimiser::Options;
 use rewright_tests::domain::Optimised;

@@ -104,8 +104,8 @@ fn wrong_rules_about_merges_are_found() {
     }
 }
 
-/// What loops carry is taken to be as little as possible until something else arrives; what a block decides is decided by
-/// the edges into it. Neither wants a pack.
+/// The values that loops carry are taken to be as little as possible until something else arrives; the branch of a block
+/// is decided by the edges into it. Neither wants a pack.
 #[test]
 fn what_arrives_decides() {
     let case = Case::with(&["std"], "merges/carried.clif");

@@ -26,7 +26,7 @@ use std::time::Duration;
 /// How long one text may take, on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Bytes that a process may map. What a reader needs is a small part of it, and what grows without bound is more.
+/// Bytes that a process may map. A reader needs a small part of it, and more where it grows without bound.
 const MEMORY: u64 = 6 << 30;
 
 /// Texts of the tree that are longer are left out, so that there are many cases rather than long ones.

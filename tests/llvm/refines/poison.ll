@@ -51,7 +51,7 @@ define i8 @exact_shift(i8 %x, i8 %n) {
   ret i8 %c
 }
 
-; What is stored may be poison, and comes back as it was.
+; The stored value may be poison, and is loaded as it was.
 define i8 @stored(i8 %x, i8 %y, ptr %p) {
   %a = add nsw i8 %x, %y
   store i8 %a, ptr %p, align 1
@@ -138,7 +138,7 @@ done:
   ret i8 %s
 }
 
-; What one arm may be poison by, the other one is not: a flag that is given up.
+; One arm has a flag by which it may be poison, the other one does not: the flag is given up.
 define i8 @two_sums(i8 %x, i8 %y, i1 %c, ptr %p) {
 entry:
   br i1 %c, label %then, label %done
