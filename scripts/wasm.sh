@@ -48,7 +48,7 @@ for source in "${sources[@]}"; do
     name=$(basename "$source" .c)
     folder=$out/${#folders[@]}-$name
     mkdir -p "$folder"
-    # What it does not have is imported; it is compiled only.
+    # Functions that it does not have are imported; it is compiled only.
     "$clang" --target=wasm32 "${flags[@]}" -nostdlib -Wl,--no-entry,--export-all,--allow-undefined "$source" -o "$folder/$name.wasm"
     # Before the mid-end, which both sides begin with.
     "$wasmtime" compile -O opt-level=0 --emit-clif "$folder/functions" -o "$folder/$name.cwasm" "$folder/$name.wasm"
