@@ -1,7 +1,8 @@
 //! How much the solver may do: for one function, and for all functions of a file.
 //!
-//! What it does is counted in its own steps. Of a solver that does not count them the processor time is measured, and
-//! [`PER_SECOND`] steps are charged for each second. Terms of questions are charged too ([`STEPS_PER_TERM`]).
+//! The work of a solver is counted in its own steps. Of a solver that does not count them the processor time is
+//! measured, and [`PER_SECOND`] steps are charged for each second. Terms of questions are charged too
+//! ([`STEPS_PER_TERM`]).
 //!
 //! **Invariant**: a caller that is refused is told which budget is spent, and how large it was.
 

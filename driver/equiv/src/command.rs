@@ -109,7 +109,8 @@ impl Transformation {
     /// What it makes of a text, in a file whose name ends in `.extension` if it asks for one.
     ///
     /// # Errors
-    /// Where it cannot be run, fails, takes longer than `timeout`, or makes nothing. What it has started is ended.
+    /// Where it cannot be run, fails, takes longer than `timeout`, or makes nothing. Processes that it has started are
+    /// ended.
     pub fn run(&self, text: &[u8], extension: &str, timeout: Duration) -> Result<Made, CommandError> {
         let scratch = Scratch::new()?;
         let place = |name: &str| scratch.path().join(name).with_extension(extension);

@@ -232,7 +232,7 @@ pub enum ValidateError {
     /// A method needs packs, and there are none.
     #[error("this method needs packs")]
     Packs,
-    /// What a method needs cannot be run.
+    /// A program that a method needs cannot be run.
     #[error("{0}; `--method` says how to compare without it")]
     Tool(#[from] io::Error),
 }

@@ -404,7 +404,7 @@ mod tests {
             ("memory(argmem: write)", "ptr %p", "store i32 1, ptr getelementptr inbounds (i8, ptr @g, i64 4)", false),
             ("memory(read)", "ptr %p", "%q = load ptr, ptr %p\n%x = load i32, ptr %q", true),
             ("memory(argmem: read)", "ptr %p", "%q = load ptr, ptr %p\n%x = load i32, ptr %q", false),
-            // What calls do, and what others may notice, is not looked at.
+            // Calls, and accesses that other code may notice, are not looked at.
             ("memory(none)", "ptr %p", "call void @h(ptr %p)\n%x = load volatile i32, ptr %p", true),
             ("", "ptr readonly %p", "%q = getelementptr i8, ptr %p, i64 4\nstore i32 1, ptr %q", false),
             ("", "ptr writeonly %p", reads, false),

@@ -7,8 +7,8 @@
 //!
 //! Nests count in the integers, functions modulo powers of two. So an integer is a polynomial only if it is *shown* to be
 //! in the range of its type whenever it is computed ([`facts`]); others are data, or, in addresses, known modulo 2^64.
-//! What is not shown but needed is no nest, or is left to the caller: [`Raised::accesses`] says of each access whether its
-//! offset is known to be in range, and what promises its address rests on.
+//! Where a fact that is needed is not shown, there is no nest, or it is left to the caller: [`Raised::accesses`] says of
+//! each access whether its offset is known to be in range, and what promises its address rests on.
 //!
 //! Promises (flags that make poison) are not used as facts. What the second one of two versions promises is shown, or
 //! stays with the operation as a part of its name.

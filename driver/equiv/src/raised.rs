@@ -11,7 +11,7 @@
 //!
 //! [`llvm`] and [`words`] know what texts say.
 //!
-//! What runs of nests show is no refutation: the functions are called with what the nests differ on, and refute
+//! Runs of nests refute nothing by themselves: the functions are called with what the nests differ on, and refute
 //! each other or not. Where they do not, it is a doubt.
 
 mod certified;
@@ -401,7 +401,8 @@ impl<'a> Pair<'a> {
         copied.retain(|parameter| loads(&self.second, *parameter).next().is_some());
         let of_copied = |parameter| format!("{} holds whole values of the type that it is read as", name(parameter));
         conditions.extend(copied.into_iter().map(of_copied));
-        // What is read as a number and written is no address any more; nor is what is read as an address, but was a number.
+        // A value that is read as a number and written is no address any more; nor is one that is read as an address, but
+        // was a number.
         let kinds = |raised: &Raised, parameter| {
             let mut kinds: Vec<bool> = loads(raised, parameter).map(|access| access.is_address).collect();
             kinds.sort_unstable();

@@ -361,7 +361,7 @@ impl Question {
         let (mut assumed, mut undefined_matters) = (new.assumed.clone(), new.undefined_matters);
         let (mut chooses, mut choices, mut claims) = (false, vec![], vec![given.promised]);
         for way in ways {
-            // What is equal where it is used may be chosen as the second version chooses it.
+            // Values that are equal where they are used may be chosen as the second version chooses them.
             let like = if *way == Choosing::Freely { &[][..] } else { &new.chosen };
             let start = Start { like, ..Start::all(&bodies[0]) };
             let old = behaviour(s, versions[0], &start, &given, keys, *way)?;

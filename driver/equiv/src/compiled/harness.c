@@ -55,7 +55,7 @@ extern const uint64_t outside_variables_count;
 #define LOWEST 65536ull
 #define STACK 0x2000000000ull
 #define STACK_SIZE (16ull << 20)
-/* What a run may reach, and how long it may take: steps are counted, seconds only end what does not step. */
+/* How much a run may reach, and how long it may take: steps are counted, seconds only end a run that makes none. */
 #define REACHED 512
 #define STEPS_BEFORE 100000
 #define SECONDS 10
@@ -119,7 +119,7 @@ static uint64_t digest(const uint8_t *bytes, uint64_t size) {
     return sum;
 }
 
-/* Ends the run. What it has reached and left as it was does not count. */
+/* Ends the run. Memory that it has reached and left as it was does not count. */
 static void finish(enum status status) {
     static uint8_t original[MACHINE_PAGE];
     outcome->status = status;

@@ -163,7 +163,8 @@ impl Induction<'_> {
         self.hides |= question.hides;
         self.has_nan |= question.has_nan;
         if question.hides {
-            // What does not hold for small numbers does not hold, and is not dropped because something is not known.
+            // A candidate that does not hold for small numbers does not hold, and is not dropped because something is
+            // not known.
             let small = Question::new(self, source, true)?;
             let found = answer(&small, session, SMALL_STEPS).unwrap_or_default();
             if !found.is_empty() {

@@ -151,7 +151,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         all.into_iter().try_for_each(|position| self.output(position))
     }
 
-    /// What is said of loads is shown, needed or not: a certificate that says anything wrong is rejected.
+    /// Claims about loads are shown, needed or not: a certificate that says anything wrong is rejected.
     fn loads(&mut self) -> Checked<()> {
         for (side, flow) in [(Side::Before, &self.said.before), (Side::After, &self.said.after)] {
             for (number, _) in &flow.loads {

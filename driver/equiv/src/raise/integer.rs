@@ -21,7 +21,7 @@ impl Raiser<'_> {
             let (mut vals, mut needs) = (vec![], vec![]);
             for arg in &args {
                 vals.push(match self.env[arg.index()].clone() {
-                    // What is computed from it has its needs.
+                    // A value that is computed from it has its needs.
                     Some(Val::Provided(more, e, bits)) if !self.is_met(&more) => {
                         needs.extend(more);
                         Val::Int(e, bits)
@@ -50,7 +50,7 @@ impl Raiser<'_> {
                     Val::Pointer(before) => Some(before),
                     _ => None,
                 });
-                // What is promised is about the number that an operand is, which may have wrapped around.
+                // A promise is about the number that an operand is, which may have wrapped around.
                 let may_wrap = operands.iter().any(|operand| matches!(operand, Val::Modular(_)));
                 if let Some(before) = before {
                     if has("inbounds") {

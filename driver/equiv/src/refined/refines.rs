@@ -195,7 +195,8 @@ fn value_refines(s: &mut Script, was_poison: Expr, is_poison: Expr, equal: Expr)
 
 /// When an access lies within those of the first version that are made, too, of the same object, while nothing has been
 /// freed between them, or within an object of its own; for the same condition as the access's own if it always does.
-/// What the second version is not seen to allow itself lies within what the first one does in the same way.
+/// Where the second version is not seen to allow the access itself, it lies within an access that the first one makes
+/// in the same way.
 fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) -> Expr {
     if access.bytes == 0 {
         return access.reached;

@@ -100,7 +100,7 @@ fn what_refines_is_proved() {
     for (before, after) in [
         ("%r = add nsw i32 %x, 1\nret i32 %r", "%r = add i32 1, %x\nret i32 %r"),
         ("%r = mul i32 %x, 8\nret i32 %r", "%r = shl i32 %x, 3\nret i32 %r"),
-        // What is chosen once may be anything; so may what was chosen twice.
+        // A value that is chosen once may be anything; so may one that was chosen twice.
         ("%r = sub i32 %x, %x\nret i32 %r", "%f = freeze i32 %x\n%r = sub i32 %f, %f\nret i32 %r"),
         ("%f = freeze i32 %x\n%r = shl i32 %f, 1\nret i32 %r", "%f = freeze i32 %x\n%r = add i32 %f, %f\nret i32 %r"),
         ("ret i32 undef", "ret i32 7"),
@@ -263,7 +263,7 @@ fn what_is_not_modelled_is_neither() {
     }
 }
 
-/// What leaves may be `undef` where it was frozen before.
+/// The result may be `undef` where it was frozen before.
 #[test]
 fn a_freeze_that_is_needed_stays() {
     // Not poison, or the branch would be undefined; `undef` passes it.

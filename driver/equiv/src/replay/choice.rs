@@ -150,7 +150,7 @@ impl Chooser {
         if self.side == RefinementSide::Before { undefined(reason) } else { Ok(()) }
     }
 
-    /// What is not modelled: the first version's value is lost, the second version cannot go on.
+    /// Something is not modelled: the first version's value is lost, the second version cannot go on.
     pub(super) fn unclear(&self, what: &str, doubt: Doubt) -> Result<Lane, Stop> {
         if self.side == RefinementSide::Before { Ok(Lane::Unknown(doubt)) } else { unsupported(what) }
     }
@@ -271,7 +271,7 @@ impl Chooser {
         if self.side == RefinementSide::After {
             return unsupported("an operation on too many values that are `undef`");
         }
-        // What does not depend on the operand that is lost may be known nevertheless: it is asked by an operation that
+        // Facts that do not depend on the operand that is lost may still be known: they are asked for by an operation that
         // is undefined for some values only.
         if kind.may_be_undefined {
             let known = |lane: &&Lane| matches!(lane, Lane::One(_));

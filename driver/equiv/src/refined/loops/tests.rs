@@ -42,12 +42,13 @@ fn loops_that_are_one_are_proved() {
         (counting("", "%t = add nsw i32 %s, %i"), counting("", sum)),
         // A counter below a bound does not overflow.
         (counting("", sum).replace("nsw ", ""), counting("", sum)),
-        // What is read may be `undef`, and so may sums of it.
+        // A value that is read may be `undef`, and so may sums of it.
         (counting("", &array), rotated("", &array)),
         (counting("", &array.replace("add", "add nsw")), rotated("", &array)),
         (counting("", store), rotated("", store)),
         (counting("", call), rotated("", call)),
-        // What does not depend on the iteration is computed once; what may be undefined once it is sure to be reached.
+        // A value that does not depend on the iteration is computed once; one that may be undefined, once it is sure to
+        // be reached.
         (counting("", product), counting("%m = mul i32 %x, %y", "%t = add i32 %s, %m")),
         (counting("", quotient), rotated("%m = udiv i32 %x, %y", "%t = add i32 %s, %m")),
         // A loop for ever.

@@ -65,7 +65,7 @@ fn globals_of_callees_are_compared() {
     }
 }
 
-/// What promises to progress may call what does not, so that a loop of a callee may run for ever.
+/// A function that promises progress may call one that does not, so that a loop of a callee may run for ever.
 #[test]
 fn a_caller_promises_nothing_for_its_callees() {
     let endless = "br label %m\nm:\n%c = icmp eq i32 %a, 3\nbr i1 %c, label %m, label %o\no:\nret i32 1";

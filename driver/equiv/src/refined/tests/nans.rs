@@ -92,7 +92,7 @@ fn one_nan_stays_one_in_all_lanes() {
     assert!(!refines(ty, &signed("%x"), &signed("%a")));
 }
 
-/// What has been computed once is one NaN, which the other version may not choose anew in each iteration.
+/// An operation that was executed once gives one NaN, which the other version may not choose anew in each iteration.
 #[test]
 fn a_nan_from_before_a_loop_is_one() {
     let looping = |before: &str, inside: &str| {

@@ -243,7 +243,7 @@ impl BlockPairs<'_, '_> {
                 todo.extend(self.behind((old, new)));
                 continue;
             }
-            // What one version alone does on its way to a merge has a block that is empty, or is not there, in the other.
+            // A block that only one version has on its way to a merge is empty, or not there, in the other one.
             let begin = self.headers[0].contains(&old) || self.headers[1].contains(&new);
             let merges = match self.alike(old, new) || (begin && self.have_in_common(old, new)) {
                 true => [ToMerge::Apart, ToMerge::Apart],
