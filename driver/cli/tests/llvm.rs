@@ -367,7 +367,7 @@ fn functions_of_libm_with_and_without_errno() {
     }
 }
 
-/// What LLVM makes of these, or writes them as, is for it to say.
+/// LLVM optimises these itself, and writes them in its own way.
 #[test]
 fn what_llvm_does_by_itself_is_left_to_it() {
     const PROGRAM: &str = "int tenth(unsigned x) { return x % 10 == 0; }\n\

@@ -342,7 +342,7 @@ fn what_cannot_be_written_is_left_out() {
     assert!(why.contains("what it makes was chosen, and is left out: `make` cannot be used here"), "{why}");
 }
 
-/// What becomes of branches, edges and memory before values are chosen is said, and counted.
+/// Changes of branches, edges and memory before values are chosen are reported, and counted.
 #[test]
 fn what_is_restructured_is_said() {
     let text = "\

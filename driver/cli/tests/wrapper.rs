@@ -44,7 +44,7 @@ fn sources() -> TempDir {
         ),
         ("own.h", "#define TWO 2\nint sum(int x, int y);\n"),
         ("broken.c", "int f( { return 1; }\n"),
-        // What only the back end knows: that this is called, and that a loop is not what a pragma wants.
+        // Warnings that only the back end gives: that this is called, and that a loop is not what a pragma wants.
         ("called.c", "__attribute__((warning(\"never\"))) int g(int);\nint f(int x) { return g(x); }\n"),
         (
             "loop.c",

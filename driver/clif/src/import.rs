@@ -358,7 +358,7 @@ impl Importer<'_> {
     }
 
     /// Is the unsigned sum of two values in the range of their type, whatever they are? So a sum that traps beyond that
-    /// is a plain one. What is looked at is how the operands are made: constants and zero-extended values.
+    /// is a plain one. Only the definitions of the operands are looked at: constants and zero-extended values.
     fn sum_fits(&self, operands: [clif::Value; 2]) -> bool {
         let dfg = &self.func.dfg;
         let bits = dfg.value_type(operands[0]).bits();

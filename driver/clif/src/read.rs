@@ -1,8 +1,8 @@
 //! CLIF files: read as a whole, written back as a whole.
 //!
-//! Cranelift's reader does the parsing. What it does not keep is kept here: the text of the header (commands,
-//! settings, targets, comments) and of each function, so that a function that nothing changed is written back
-//! byte for byte. A changed function is printed by Cranelift, followed by the comments that belong to the function
+//! Cranelift's reader does the parsing. The parts that it does not keep are kept here: the text of the header
+//! (commands, settings, targets, comments) and of each function, so that a function that nothing changed is written
+//! back byte for byte. A changed function is printed by Cranelift, followed by the comments that belong to the function
 //! as a whole and by its `; run:` lines, wherever they stood. Other comments on parts of a changed function are
 //! dropped: they name values that may no longer exist. Calling conventions that the text leaves to the reader, which
 //! takes the host's for files that run, stay unsaid.

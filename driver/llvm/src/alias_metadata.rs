@@ -79,7 +79,7 @@ pub enum NoAlias {
 /// What is known of a node by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
-    /// What it is made of is being looked at.
+    /// Its parts are being looked at.
     Open,
     Node(NodeId),
     NotUnderstood,

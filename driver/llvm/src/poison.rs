@@ -10,8 +10,8 @@
 //!   parameter, what a load or a call gives) is frozen first. It is never poison.
 //!
 //! * **may be poison**: without flags, of operands as they are; it is poison if one of its *causes* is (`causes`),
-//!   which are original values. What could be original only may be poison where its flags are all that is wrong with
-//!   it.
+//!   which are original values. A value that could be original only may be poison where its flags are all that is wrong
+//!   with it.
 //!
 //! A use of an original value is fine where the original of its user used this value's original; that of an original or
 //! possibly poisonous one where it used something that is poison if any cause is. All other uses want a non-poison one.
@@ -263,7 +263,7 @@ impl<'a> PoisonAnalysis<'a> {
             found.extend(uses.map(|i| (self.wanted_at_end(*b, i), term.operands()[i])));
             for edge in term.edges() {
                 for (arg, param) in edge.args.iter().zip(&self.function.block(edge.target).params) {
-                    // What is no parameter of the original has only arguments that are never poison.
+                    // A parameter that the original does not have has only arguments that are never poison.
                     if self.params.get(param).is_none_or(Vec::is_empty) {
                         found.push((None, *param));
                         found.extend(value_of(arg).map(|value| (None, value)));
@@ -317,8 +317,8 @@ impl<'a> PoisonAnalysis<'a> {
         }
     }
 
-    /// What may be poison by itself, is frozen, and is computed once more where it has been computed already: the
-    /// two might be frozen to different values.
+    /// Whether a value that may be poison by itself is frozen, and computed once more where it has been computed
+    /// already: the two might be frozen to different values.
     pub fn frozen_twice(&self, needed: &dyn Fn(InstId) -> bool) -> bool {
         let cfg = Cfg::new(self.function);
         let mut seen: BTreeMap<u32, Vec<BlockId>> = BTreeMap::new();

@@ -42,7 +42,7 @@ pub enum Ended {
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// What the client says first is not what the protocol wants.
+    /// The client's first message is not what the protocol requires.
     #[error("the client does not speak the Language Server Protocol: {0}; an editor starts this command")]
     Protocol(#[from] lsp_server::ProtocolError),
     /// The first message has other content than it should.

@@ -115,7 +115,7 @@ pub fn with_other_interfaces(before: &str, after: &str) -> Vec<String> {
 
 fn files(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOracle + Send)) -> NestReport {
     let (before, after) = (parse::parse(before), parse::parse(after));
-    // What one function makes of a NaN, another one may see.
+    // A NaN that one function makes, another one may see.
     let compare_nans = options.compare_nans || [&before, &after].into_iter().any(has_functions_that_see_nans);
     let options = &Options { compare_nans, ..options.clone() };
     let mut functions: Vec<Compared> =

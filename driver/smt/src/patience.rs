@@ -1,6 +1,6 @@
 //! How long an answer of another process is waited for.
 //!
-//! What a process may do is counted in its own steps where it counts them, and else in its processor time, so that a
+//! The work of a process is limited in its own steps where it counts them, and else in its processor time, so that a
 //! busy machine changes no verdict. A process that does nothing at all for [`IDLE`] will not answer.
 //!
 //! **Invariant**: waiting ends, whatever the process does.

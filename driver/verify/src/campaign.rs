@@ -138,7 +138,7 @@ fn ran(
                 Verdict::Equal => Fate::Equal,
                 Verdict::Narrower => Fate::Narrower,
                 Verdict::Tested | Verdict::NotRun => Fate::Undecided,
-                // What a change makes of it may have no order of calls, or no values.
+                // The changed rule may have no order of calls, or no values.
                 Verdict::Unknown => continue,
             };
             if fate == Fate::Refuted {

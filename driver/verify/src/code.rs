@@ -128,7 +128,7 @@ impl<'u> Code<'u> {
         let Term::Call { op, targs: own, args, state } = call else { return Ok(()) };
         let given = self.call(*op, own, args, targs, vars)?;
         self.executed.push((call.clone(), given));
-        // What it leaves behind and what it gives are of this one execution.
+        // Its state and its result are those of this one execution.
         let ops = &self.universe.ops;
         let parts = ops.get(*op).part_of.and_then(|part| ops.get(part.whole()).parts);
         for op in parts.into_iter().flat_map(|parts| [parts.state, parts.value]) {

@@ -90,7 +90,7 @@ impl Build {
             None => Some(arg.clone()),
             Some(object) => self.links.then(|| object.as_os_str().to_os_string()),
         };
-        // What is for the files that are made already has been used.
+        // Options for the files that are made already have been used.
         let used = (!self.links && !made.is_empty()).then(|| OsString::from("-Qunused-arguments"));
         Some(args.iter().enumerate().filter_map(word).chain(used).collect())
     }

@@ -72,7 +72,7 @@ fn a_compiler_that_was_configured_keeps_its_rules() {
     assert!(fs::read_dir(dir.path().join("ir")).unwrap().count() >= 2);
 }
 
-/// What the build of a compiler that was configured before is asked for takes effect, unless it makes other objects.
+/// Options of a build take effect in a compiler that was configured before, unless they make other objects.
 #[test]
 fn options_of_a_build_reach_a_compiler_that_was_configured() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());

@@ -223,7 +223,7 @@ fn checkouts_in_different_folders_share_objects() {
             assert!(!object.windows(path.len()).any(|part| part == path.as_bytes()), "{path} is in {name}");
         }
     }
-    // What a rule says is part of a key, and so is whether results were compared.
+    // The text of a rule is part of a key, and so is whether results were compared.
     assert_eq!(counts(&built(&two, &store, &["--validate"]).1), [0, 0]);
     // Every entry damaged, or another's: objects are made again, with a word, and the entries, too.
     let entries: Vec<_> = files(&dir.path().join("store")).into_keys().collect();

@@ -6,7 +6,7 @@
 //! * Files (Landlock): none is written, made or removed except in the process's own scratch folder.
 //! * System calls ([`system_calls`]): no sockets, no other processes, no signals to others, no attributes of files.
 //!
-//! What the system does not offer is left out, and said.
+//! Restrictions that the system does not offer are left out, and reported.
 
 mod error;
 #[cfg(target_os = "linux")]

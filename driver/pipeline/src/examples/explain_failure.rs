@@ -222,7 +222,7 @@ impl Stage<'_> {
                 let nearest = context.nearest_at(program, self.universe, RuleId(index as u32), place.as_ref());
                 let matched = match &nearest {
                     NearMiss::NotRun { .. } => u32::MAX,
-                    // What misses more than it has is not near.
+                    // A rule that misses more than it has matched is not near.
                     NearMiss::Misses { matched, .. } if 2 * *matched as usize >= length(&rule.left) => *matched,
                     // They did what they can.
                     _ => continue,

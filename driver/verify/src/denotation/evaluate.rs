@@ -222,7 +222,7 @@ impl<'a> Graph<'a> {
         let inside = |block| cfg.loop_with_header(header).is_some_and(|l| cfg.loop_contains(l, block));
         match (inside(from), inside(to)) {
             (true, false) => Some(self.word(self.view.node(carried.node).children[1], found)),
-            // What it was left with the last time is over.
+            // The value that it was left with the last time is no longer valid.
             (false, true) => Some(None),
             (true, true) | (false, false) => None,
         }

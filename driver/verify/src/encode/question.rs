@@ -11,9 +11,9 @@ pub(crate) struct Question {
     pub(super) vars: Vec<(Expr, Option<Expr>)>,
     /// The rule matches.
     pub(super) fires: Expr,
-    /// What is claimed does not hold, for values that are not open.
+    /// The claim does not hold, for values that are not open.
     pub(super) wrong: Expr,
-    /// What is claimed does not hold, if open bits are compared as they come.
+    /// The claim does not hold, if open bits are compared as they come.
     pub(super) differs: Expr,
     /// By side: it is open there.
     pub(super) open: [Expr; 2],
