@@ -66,7 +66,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 use usable::Usable;
 
-/// Chooses the cheapest program that it finds. What comes back has passed [`fn@validate`].
+/// Chooses the cheapest program that it finds. The result has passed [`fn@validate`].
 pub fn select(given: Saturated, options: &Options) -> Result<SelectionReport, SelectError> {
     let Saturated { cfg, universe, skeleton, view, .. } = given;
     if !view.contradictions.is_empty() {

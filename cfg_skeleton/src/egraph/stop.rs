@@ -3,7 +3,7 @@
 use rewright_typeprop::RuleId;
 use std::fmt;
 
-/// A budget of a unit that ended while rules still matched. What they would have added is not in the view.
+/// A budget of a unit that ended while rules still matched. The nodes that they would have added are not in the view.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stop {
     /// The quantity that was counted.

@@ -112,7 +112,7 @@ impl<'a> Shares<'a> {
                 if !is_rare(*to) {
                     rest = rest.saturating_sub(part);
                 }
-                // What goes back is counted by iterations.
+                // Edges back are counted by iterations.
                 if self.cfg.position(*to) > self.cfg.position(*block) {
                     flow[to.index()] = flow[to.index()].saturating_add(part);
                 }

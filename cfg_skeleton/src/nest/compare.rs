@@ -301,7 +301,7 @@ impl<'a> Comparison<'a> {
         }
         let bounds = sizes::excluding(&mut self.decider, &self.before.sizes, failing).ok_or(None)?;
         if let Some(whole) = &right.with_unread {
-            // What is dropped must not have been out of bounds.
+            // Accesses that are dropped must not have been out of bounds.
             let flat = flatten(whole, self.pool, self.names).map_err(|_| None)?;
             let program = Program::new(&flat, false).map_err(|_| None)?;
             let context = self.context(&bounds);

@@ -1,4 +1,4 @@
-//! What the original computes stays where the original computes it.
+//! Values that the original computes stay where the original computes them.
 //!
 //! A selection gives each value the place where it costs least. For a back end that moves and shares values itself that
 //! gains nothing, and everything that hangs on places (which values are alive at the same time, what is speculated and
@@ -74,7 +74,8 @@ impl<'s> Layout<'s, '_, '_> {
         self.originals.places(self.placement.class(id))
     }
 
-    /// Is it a value of the original that is elsewhere? What only a pack knows to be movable stays where it was moved.
+    /// Is it a value of the original that is elsewhere? An operation that only a pack knows to be movable stays where
+    /// it was moved.
     fn is_away(&self, id: PlacedId) -> bool {
         let given = self.choices.given;
         let is_known = || match self.placement.def(id) {

@@ -69,7 +69,7 @@ fn put_back<'c, 'a>(
         let mut alternatives = choices.of_class[placement.class(*id).index()].iter().filter(is_node);
         let attempt = Attempt { choices, original, placement };
         if let Some((at, plan)) = alternatives.find_map(|alt| attempt.plan(*id, *alt)) {
-            // What comes with it is there before it.
+            // The definitions that come with it are there before it.
             for alt in &plan[1..] {
                 placement.define(*alt, at);
             }

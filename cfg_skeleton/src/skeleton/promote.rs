@@ -387,7 +387,7 @@ impl<'a> Planner<'a> {
         needed
     }
 
-    /// What is loaded at the ends of edges into some entries costs this much.
+    /// The cost of the loads at the ends of edges into some entries.
     fn loaded(&self, entries: &BTreeSet<usize>) -> u64 {
         let of = |number: &usize| {
             let entry = &self.entries[*number];

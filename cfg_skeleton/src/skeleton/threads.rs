@@ -1,6 +1,6 @@
 //! Jumps past a block that only decides where to go on, from edges into it that have decided that already (jump threading).
 //!
-//! Such a block computes nothing but what its branch or switch looks at, and is no header of a loop. What it decides behind an edge
+//! Such a block computes nothing but what its branch or switch looks at, and is no header of a loop. Its decision behind an edge
 //! follows from what the edge carries and from what was tested on the way there ([`super::scoped_facts`]). The edge then goes
 //! straight to the successor, which is in the same loop and no header either.
 //!

@@ -1,7 +1,7 @@
 //! Which blocks of a loop are copied, and where edges lead then.
 //!
-//! Loops are those of the normal form: a jump enters each, and a jump closes it. What is known of how often blocks run is
-//! divided among their copies, so that a loop and its variant are weighted alike.
+//! Loops are those of the normal form: a jump enters each, and a jump closes it. Known numbers of executions of blocks
+//! are divided among their copies, so that a loop and its variant are weighted alike.
 
 use super::Change;
 use super::condition::steady_branches;

@@ -38,7 +38,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A cut must be violated by this much.
 const LEAST: f64 = 0.01;
 
-/// What is had by less counts as not had.
+/// A class that is had by less counts as not had.
 const NONE: f64 = 1e-6;
 
 /// Capacities as whole numbers.

@@ -191,7 +191,7 @@ impl Region {
                 return None;
             }
             let mut changed = false;
-            // What is led to comes later, as a rule.
+            // Children come later, as a rule.
             for (place, list) in self.nodes.iter().enumerate().rev() {
                 for node in list {
                     let mut union = vec![0u64; words];

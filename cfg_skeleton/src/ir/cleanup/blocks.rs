@@ -61,7 +61,7 @@ pub(super) fn forward(function: &mut Function, cfg: &Cfg, keep: &dyn Fn(BlockId)
         }
     }
     let mut gone = vec![false; n];
-    // What stays sees where it leads to once the others are gone.
+    // A block that stays sees where it leads to once the others are gone.
     let mut order = function.layout[1..].to_vec();
     order.sort_by_key(|b| keep(*b));
     for b in order {

@@ -91,7 +91,7 @@ fn params_and_instructions() {
          b2: return v3",
         "jump b1 b1: opaque 1 writes () br v1, b1, b2 b2: return v1",
     );
-    // What may trap stays, what cannot goes.
+    // Instructions that may trap stay, others go.
     becomes(
         "v3: i64 = const 0 v4: i32 = load{i32} v0, v3 @region0 trap=3 v5: i32 = load{i32} v0, v3 @region0 v6: i32 = \
          udiv{i32} v1, v2

@@ -1,4 +1,4 @@
-//! What is known of how often blocks are executed decides between programs.
+//! Known numbers of executions of blocks decide between programs.
 
 use super::*;
 use crate::ir::cfg::FREQUENCY_ONE;

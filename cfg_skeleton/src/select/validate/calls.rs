@@ -21,7 +21,7 @@ impl Validator<'_> {
         chosen.then_some(SiteId(site as u32))
     }
 
-    /// What is executed at a site is a node of its statement's class over its state, right before it.
+    /// The operation that is executed at a site is a node of its statement's class over its state, right before it.
     pub(super) fn misplaced(&self, site: SiteId, segment: SegmentId, def: Def) -> Option<Violation> {
         if let StatementKind::Write { .. } = self.skeleton.statement(site).kind {
             let written = segment == self.skeleton.segment_before(site) && self.written(site, def).is_some();
