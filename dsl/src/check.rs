@@ -96,7 +96,7 @@ pub struct ParsedFile {
     pub pack: String,
     /// The tree.
     pub file: Arc<File>,
-    /// Imports by path as written -> index of the file. What is absent could not be loaded and is reported.
+    /// Imports by path as written -> index of the file. An absent one could not be loaded and is reported.
     pub imports: IndexMap<String, usize>,
     /// Asked for by the user, not only imported: lints speak of it.
     pub root: bool,

@@ -142,7 +142,7 @@ impl Elab<'_> {
         }
     }
 
-    /// Is a state that of a call around this one? What stands at a place of its own has no part in it.
+    /// Is a state that of a call around this one? A call at a place of its own has no part in it.
     pub(super) fn is_inherited(&self, id: NodeId, state: NodeId) -> bool {
         self.calls().into_iter().filter(|other| *other > id).any(|other| self.stands_in(other, |s| s == state))
     }

@@ -1,6 +1,6 @@
 //! `match` blocks: rules about several expressions at once.
 //!
-//! Each `rewrite` of a block becomes a rule of its own. What it rewrites is its first pattern, the block's other
+//! Each `rewrite` of a block becomes a rule of its own. It rewrites its first pattern; the block's other
 //! patterns are conditions: so every rule states one equality, which can be proved and tested by itself. `let`
 //! and `match` name parts, which stand for what they were bound to wherever they are mentioned; hash-consing makes
 //! them one again.
