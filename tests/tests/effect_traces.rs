@@ -3,8 +3,8 @@
 //! statement that makes one is executed as often as before, or less often where the remarks say that it has moved.
 //!
 //! Each statement of a program carries a number, which survives optimisation. Both versions run in the interpreter,
-//! whose outside notes every statement that is executed. What the rules claim (that a copy is as good as the original,
-//! that unlocking undoes locking) is true of that outside, so results and operands are the same, too.
+//! whose outside notes every statement that is executed. The claims of the rules (that a copy is as good as the
+//! original, that unlocking undoes locking) are true of that outside, so results and operands are the same, too.
 //!
 //! Of what is gone, the outside must not miss half: wherever a lock is executed that is gone, an unlock of it that is
 //! gone is executed before the next time, and the other way round. So a licence for a lock in front of a loop, a
