@@ -215,7 +215,7 @@ def corrupted_reason(certificate, rng):
 OTHER = {'add': 'sub', 'sub': 'add', 'mul': 'add', 'fadd': 'fsub', 'fsub': 'fadd', 'fmul': 'fadd', 'iadd': 'isub',
          'isub': 'iadd', 'imul': 'iadd', 'slt': 'sle', 'sle': 'slt', 'icmp_slt': 'icmp_sle', 'icmp_sle': 'icmp_slt',
          'arith.addf': 'arith.subf', 'arith.subf': 'arith.addf', 'arith.mulf': 'arith.addf', 'arith.addi': 'arith.subi'}
-# What is changed: numbers that are no name, type, alignment or metadata, and operators.
+# The tokens that are changed: numbers that are no name, type, alignment or metadata, and operators.
 CHANGED = re.compile(r'(?<![\w%!#.@])(?<!align )-?\d+(?![\w.x])|(?<![\w.])(?:' + '|'.join(map(re.escape, OTHER)) + r')(?![\w.])')
 
 

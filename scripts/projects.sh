@@ -356,7 +356,7 @@ for project in ${*:-$usual}; do
     result=same
     [ "$expected" != - ] && [ "$got" != - ] || result=untested
     [ -z "$broken" ] && [ "$expected" = "$got" ] && [ -n "$expected" ] || { result="DIFFERENT${broken:+: no build:$broken}" && different=1; }
-    # What comes out of the cache is what went in.
+    # The cache gives back what was put in.
     for kind in warm ir; do
         case " $variants " in *" $kind "*) ;; *) continue ;; esac
         cmp -s "$results/$ruled.objects" "$results/$kind.objects" || { result="DIFFERENT: objects, $kind" && different=1; }

@@ -181,7 +181,7 @@ compared() {
     while IFS='|' read -r name rest; do
         programs=$((programs + 1))
         ! cmp -s "$plain/said/$name" "$results/said/$name" || continue
-        # What says something else at another level, its addresses perhaps, says nothing here.
+        # A program that prints something else at another level, its addresses perhaps, shows nothing here.
         CC=clang-19 LEVEL=O0 OUT=$results/unoptimised program "$name|$rest"
         cmp -s "$plain/said/$name" "$results/unoptimised/$name" && echo "$name" || programs=$((programs - 1))
     done <"$results/list" >"$results/different"
