@@ -1,7 +1,8 @@
 //! What stands around two bodies: signatures, attributes, the globals and functions that they mention.
 //!
-//! Parameters are compared by position, types by their structure. What the second version's module promises beyond the
-//! first one's is not known to hold, and what a global is must be the same in both where either body mentions it.
+//! Parameters are compared by position, types by their structure. Promises of the second version's module beyond those
+//! of the first one's are not known to hold, and what a global is must be the same in both where either body mentions
+//! it.
 
 use super::annotations::table::AnnotationTarget;
 use super::annotations::{AnnotationError, check, is_of_floats, parts};

@@ -1,7 +1,7 @@
 //! Functions that differ, before and after, in our interpreter.
 //!
 //! Both are imported, and run on edges and random numbers. There is memory at every address but the lowest: pages are
-//! made up when they are reached, numbers and pointers mixed. What is opaque is made up, too: the result of a call or
+//! made up when they are reached, numbers and pointers mixed. Opaque results are made up, too: the result of a call or
 //! of an instruction that nothing models depends on its text and its operands only, and calls that may write are noted
 //! in order; one that does not return ends the run. Blocks of memory are set and copied. So what is compared is the
 //! result, what the outside was told, and the memory except for the stack.
@@ -46,7 +46,7 @@ pub(super) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, config: &Config) 
     let (new, universe_after) = llvm.import(files.after, |j| pairs.iter().any(|(_, new)| *new == j));
     let seen = |(pair, (i, j)): (usize, &(usize, usize))| {
         let (Some(Ok(old)), Some(Ok(new))) = (&old[*i], &new[*j]) else { return Seen::nothing("not understood") };
-        // What is made up for one version's vectors says nothing of the other one's scalars.
+        // Values that are made up for one version's vectors say nothing of the other one's scalars.
         if has_vectors(old) || has_vectors(new) {
             return Seen::nothing("it has vectors");
         }
@@ -157,7 +157,7 @@ fn open(outcome: &Outcome) -> String {
 impl Subject<'_> {
     fn run(&self, arguments: &[i64], seed: u64, fuel: u64) -> End {
         let mut memory = Memory::default();
-        // What the function takes beside its parameters is known by its text.
+        // A value that the function takes beside its parameters is known by its text.
         let leaves = self.imported.payloads.leaves.iter().map(|leaf| match leaf.text.contains('@') {
             true => pointer(hash(&leaf.text)),
             false => 0,
@@ -344,7 +344,7 @@ fn case(switch: &Instruction, args: &[i64]) -> i64 {
     cases.iter().position(|(text, _)| constant(text) == value).unwrap_or(cases.len()) as i64
 }
 
-/// Memory: words that are pointers, small numbers, or anything. What is on the stack has no value yet: zeros.
+/// Memory: words that are pointers, small numbers, or anything. The stack has no values yet: zeros.
 fn page(seed: u64, base: u64) -> Vec<u8> {
     if is_stack(base) {
         return vec![0; PAGE as usize];

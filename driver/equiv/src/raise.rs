@@ -10,7 +10,7 @@
 //! Where a fact that is needed is not shown, there is no nest, or it is left to the caller: [`Raised::accesses`] says of
 //! each access whether its offset is known to be in range, and what promises its address rests on.
 //!
-//! Promises (flags that make poison) are not used as facts. What the second one of two versions promises is shown, or
+//! Promises (flags that make poison) are not used as facts. A promise of the second one of two versions is shown, or
 //! stays with the operation as a part of its name.
 
 mod access;

@@ -1,7 +1,8 @@
 //! Loops that count, as nests: what other methods do not see is compared in another order.
 //!
-//! Both versions are raised ([`raise`](super::raise)), and their nests compared as those of MLIR are. What MLIR's types
-//! say of arrays is said nowhere here, so each proof is checked against what the functions may do beside:
+//! Both versions are raised ([`raise`](super::raise)), and their nests compared as those of MLIR are. The facts that
+//! MLIR's types give about arrays are stated nowhere here, so each proof is checked against what the functions may do
+//! beside:
 //!
 //! * arguments may overlap, where the first version does not say `noalias`: a precondition names them;
 //! * an access may trap (CLIF): a precondition;

@@ -2,7 +2,7 @@
 //! rounded to nearest, with one NaN.
 //!
 //! A solver takes minutes for one product of numbers, and the questions are mostly whether two programs compute the same
-//! ones. What is shown with these functions holds, as they may be any that keep the laws:
+//! ones. A claim that is shown with these functions holds, as they may be any that keep the laws:
 //!
 //! * sums and products commute; `x - y` is `x + -y`; the sign of a product or quotient is that of its operands;
 //! * `x * 1` and `x + -0` are `x`, `x * 2` is `x + x` and has the sign of `x`, `x / c` is `x * (1 / c)` where `c` is a

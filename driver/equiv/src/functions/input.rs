@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct WordInput {
     /// One for each parameter: a number, or the bits of a float: `0x7fc00000`.
     pub arguments: Vec<String>,
-    /// What is in memory is made from this number.
+    /// The contents of memory are made from this number.
     #[serde(default)]
     pub memory: u64,
     /// Bytes of memory.

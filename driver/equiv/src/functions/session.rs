@@ -33,7 +33,7 @@ impl<'a> Session<'a> {
         Session { solver, budget }
     }
 
-    /// What was asked about this function is of no use for others.
+    /// The questions about this function are of no use for others.
     pub(super) fn end(self) {
         self.solver.forget();
     }

@@ -295,7 +295,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         let both = matches!((a, b), (Term::Written(..), Term::Written(..)));
         let left = if both && copies == (false, true) { Some(a.clone()) } else { self.stored(Side::Before, a) };
         let right = if both && copies == (true, false) { Some(b.clone()) } else { self.stored(Side::After, b) };
-        // What is undefined is equal to nothing.
+        // An undefined value is equal to nothing.
         let (Some(left), Some(right)) = (left, right) else { return Ok(false) };
         let inside = std::mem::take(&mut self.inside);
         let same = self.goal(&left, &right, given, depth + 1);

@@ -322,7 +322,7 @@ impl Raiser<'_> {
             return None;
         };
         if !self.facts.not_negative(x) {
-            // What is negative is large.
+            // A negative number is large.
             test.holds.iter_mut().for_each(|holds| holds.push(Constraint::at_least(x, &Affine::default())));
             test.fails = None;
         }

@@ -35,7 +35,7 @@ impl<'a> Flow<'a> {
             graph.succs[at] = targets;
         }
         let order = graph.reverse_post_order(0);
-        // What cannot be reached leads nowhere.
+        // Unreachable blocks lead nowhere.
         for at in 0..graph.succs.len() as u32 {
             if !order.contains(&at) {
                 graph.succs[at as usize].clear();

@@ -183,7 +183,7 @@ fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &Without<'_
     Ok(s.and(&same))
 }
 
-/// What was poison may be anything.
+/// A value that was poison may be anything.
 fn value_refines(s: &mut Script, was_poison: Expr, is_poison: Expr, equal: Expr) -> Expr {
     if equal == Expr::TRUE && was_poison == is_poison {
         return Expr::TRUE;
@@ -236,7 +236,7 @@ fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) ->
 fn allows(other: &Access, access: &Access) -> bool {
     let in_kind = match access.allowed {
         true => other.kind == AccessKind::Write || access.kind != AccessKind::Write,
-        // What may be accessed in this way by one pointer may not be by another one to the same place.
+        // Memory that one pointer may access in this way may not be accessible by another one to the same place.
         false => other.kind == access.kind && other.origin == access.origin,
     };
     in_kind && access.promises.iter().all(|promise| other.promises.iter().any(|known| follows(promise, known)))

@@ -320,7 +320,7 @@ fn equal_addresses_are_no_equal_pointers() {
             "define i8 @f(ptr %p, ptr %q) {\n%c = icmp eq ptr %p, %q\nbr i1 %c, label %y, label %n\n\
              y:\n%r = load i8, ptr %q\nret i8 %r\nn:\nret i8 0\n}\n",
         ),
-        // What was a pointer in memory is an integer.
+        // A pointer in memory became an integer.
         (
             "define void @f(ptr %p, ptr %q) {\nstore ptr %p, ptr %q\nret void\n}\n",
             "define void @f(ptr %p, ptr %q) {\n%i = ptrtoint ptr %p to i64\nstore i64 %i, ptr %q\nret void\n}\n",
@@ -330,7 +330,7 @@ fn equal_addresses_are_no_equal_pointers() {
     }
 }
 
-/// What is called may free memory.
+/// A called function may free memory.
 #[test]
 fn an_access_does_not_move_behind_a_call() {
     let before = "define void @f(ptr %p, ptr %q) {\n%r = load i32, ptr %p\ncall void @h(ptr %q)\nret void\n}\n";

@@ -57,7 +57,7 @@ impl<'a> Machine<'a> {
         if *bundles && !(assumes && self.chooser.side == RefinementSide::After) {
             return unsupported("a call with operand bundles");
         }
-        // What stands before the result's type is said of the result.
+        // Attributes before the result's type are about the result.
         let own = attributes.get(instruction.flags.len()..).unwrap_or_default();
         let [attributes, _] = effects::attributes(self.program.file, Some(callee), own);
         let mut called = Called { callee, arguments: self.arguments(frame, args)?, promises, attributes };

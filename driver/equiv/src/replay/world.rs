@@ -184,7 +184,7 @@ impl<'a> World<'a> {
         Ok(out)
     }
 
-    /// A value of the input as one of a type. What is given for a scalar holds for all parts of an aggregate.
+    /// A value of the input as one of a type. A value that is given for a scalar holds for all parts of an aggregate.
     pub(super) fn value(&self, layout: &Layout<'_>, ty: &Type, datum: &Datum) -> Result<Value, WorldError> {
         let bad = || WorldError::Value { datum: datum.clone(), ty: ty.clone() };
         if let Some(types) = layout.parts(ty)? {

@@ -122,7 +122,7 @@ fn begin(
     let mut bases = vec![];
     for (n, value) in two.all[at.1].bases.iter().enumerate() {
         let width = representation(two.version, two.version.function.ty(*value))?.bits();
-        // What is the same is one term.
+        // Equal values are one term.
         let origin = invariant.origin(*value).and_then(|(from, how)| Some((old.value(from)?.bits, how)));
         let bits = match origin {
             Some((from, how)) => how.made(s, from, width),

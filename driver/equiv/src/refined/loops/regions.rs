@@ -58,8 +58,8 @@ pub(super) fn cuts(flow: &Flow<'_>, at: CutAt, is_kept: impl Fn(&Instruction) ->
     flow.loops().into_iter().map(cut).collect()
 }
 
-/// Cuts at the beginnings of blocks, at which values are what they are, as far as they are not light. What the other
-/// version does not keep is computed or read again where it can be.
+/// Cuts at the beginnings of blocks, at which values are what they are, as far as they are not light. Values that the
+/// other version does not keep are computed or read again where they can be.
 pub(super) fn cuts_at(flow: &Flow<'_>, blocks: &BTreeSet<usize>, wanted: &Wanted<'_>) -> Vec<Cut> {
     // A value that is computed again needs its operands at the cuts before, too.
     let mut others = vec![BTreeSet::new(); flow.body.blocks.len()];

@@ -218,8 +218,8 @@ impl<'a> SymbolicExecutor<'a> {
         smt::given(self.s, chain, reached, time)
     }
 
-    /// What is promised of arguments holds, or it is undefined: what the first version promises, and what the second one
-    /// does where that is more.
+    /// The promises about arguments hold, or it is undefined: those of the first version, and what the second one
+    /// promises where that is more.
     fn promised(&mut self, args: &[Operand], said: &Said, at: usize) -> Terms<()> {
         for (arg, said) in args.iter().zip(&said.arguments) {
             let defined = has(said, "noundef");

@@ -152,7 +152,7 @@ impl<'a> SymbolicExecutor<'a> {
         let first = sources.first().ok_or_else(unknown)?;
         let lane = |text: &str| match text {
             "zeroinitializer" => Ok(*first),
-            // What is undefined in a mask gives poison.
+            // An undefined index in a mask gives poison.
             "undef" | "poison" => Ok(Value { poison: Expr::TRUE, ..*first }),
             n => n.parse().ok().and_then(|n: usize| sources.get(n)).copied().ok_or_else(unknown),
         };

@@ -228,7 +228,7 @@ const PROMOTED: &[(&str, &str, bool)] = &[
          call void @llvm.stackrestore.p0(ptr %m)\n%r = load i32, ptr %s\nret i32 %r",
         false,
     ),
-    // What is promised of a read is promised of the value.
+    // A promise about a read is one about the value.
     (
         "%s = alloca i32\nstore i32 %x, ptr %s\n%r = load i32, ptr %s, !range !6\nret i32 %r",
         "%r = and i32 %x, 1\nret i32 %r",

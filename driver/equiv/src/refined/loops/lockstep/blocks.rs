@@ -238,7 +238,8 @@ impl BlockPairs<'_, '_> {
             }
             let [(old, passed_old), (new, passed_new)] =
                 [(0, old), (1, new)].map(|(n, at)| behind_empty(&self.flows[n], at));
-            // What decides on the next iteration in one version does so before a loop, and at its end, in the other one.
+            // A block that decides on the next iteration in one version does so before a loop, and at its end, in the
+            // other one.
             if self.passed[0].contains(&old) || self.passed[1].contains(&new) {
                 todo.extend(self.behind((old, new)));
                 continue;
