@@ -279,7 +279,7 @@ fn structures_in_memory_are_values() {
         for level in ["-O0", "-O2"] {
             assert_eq!(runs(&after, level), (printed.clone(), 22), "{level}");
         }
-        // What is made only to be returned is made where the caller wants it.
+        // A structure that is made only to be returned is made where the caller wants it.
         let assembly = dir.path().join("out.s");
         run(Command::new("clang-19").args(["-O2", "-w", "-S", "-x", "ir"]).arg(&after).arg("-o").arg(&assembly));
         let text = fs::read_to_string(&assembly).unwrap();
@@ -352,7 +352,7 @@ fn functions_of_libm_with_and_without_errno() {
         };
         assert!(!text.contains("fneg"), "{option}: {text}");
         assert_eq!(calls("f"), ["double @llvm.cosh.f64"; 2], "{option}: {text}");
-        // What is not to be C's own logarithm may do anything.
+        // A function that is not to be C's own logarithm may do anything.
         let logarithms =
             if option == "-fno-builtin-log" { vec!["double @log"; 2] } else { vec!["double @llvm.log.f64"] };
         assert_eq!(calls("g"), logarithms, "{option}: {text}");

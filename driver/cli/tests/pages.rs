@@ -221,7 +221,7 @@ fn the_site_has_all_declarations_and_links_them_both_ways() {
     assert!(verdicts.iter().all(shown), "{:?}", verdicts.iter().find(|verdict| !shown(verdict)));
 }
 
-/// What stands in packs is text on pages; the packs that one imports have pages, too.
+/// The contents of packs are text on pages; the packs that one imports have pages, too.
 #[test]
 fn a_site_of_a_pack_holds_what_it_imports_and_no_foreign_tags() {
     let dir = tempfile::tempdir().unwrap();

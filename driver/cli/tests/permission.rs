@@ -92,7 +92,7 @@ fn without_permission_a_library_is_not_even_opened() {
     let optimised = as_user(dir.path(), "opt main.ir --rules asks.rw");
     assert!(optimised.stdout.contains(" = more "), "{optimised:?}");
     assert_eq!(optimised.stderr.matches("not run").count(), 1, "{optimised:?}");
-    // What was not run is not updated.
+    // An example that was not run is not updated.
     let before = fs::read_to_string(dir.path().join("asks.rw")).unwrap();
     as_user(dir.path(), "test asks.rw --update");
     assert_eq!(fs::read_to_string(dir.path().join("asks.rw")).unwrap(), before);

@@ -150,7 +150,7 @@ fn a_write_that_goes_has_its_rule() {
     }
 }
 
-/// What is executed in place of a statement is chosen.
+/// The operation that is executed in place of a statement is chosen.
 #[test]
 fn a_statement_in_place_of_another_is_a_change() {
     let head = LLVM.split_once("define").unwrap().0;

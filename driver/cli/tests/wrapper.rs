@@ -146,8 +146,8 @@ fn script(own: &TempDir, name: &str, text: &str) -> std::path::PathBuf {
     path
 }
 
-/// Command lines on which nothing of ours is to be seen: no rule matches, or there is nothing for rules to see. What
-/// stands behind `<` is given on standard input.
+/// Command lines on which nothing of ours is to be seen: no rule matches, or there is nothing for rules to see. The
+/// file behind `<` is given on standard input.
 const SAME: [&str; 35] = [
     "-E sum.c",
     "-M main.c",
@@ -290,7 +290,7 @@ fn costs_come_from_profiles_and_configurations() {
 fn steps_that_fail_leave_the_compiler_alone() {
     let steps = [
         ("exit 3", "failed"),
-        // What comes is cut off.
+        // The output is cut off.
         ("opt-19 \"$@\"; for last; do :; done; sed -i '/xor/q' \"$last\"", "cut off"),
         ("for last; do :; done; printf 'BC\\300\\336' > \"$last\"", "bitcode"),
         ("for last; do :; done; printf 'define i32* @f() {\\n}\\n' > \"$last\"", "typed pointers"),

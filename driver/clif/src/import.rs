@@ -312,7 +312,7 @@ impl Importer<'_> {
             InstructionData::IntAddTrap { args, .. } if self.sum_fits(args) => SmallVec::from_slice(&args),
             // A cast between scalars has no lanes to order, so its flags say nothing.
             InstructionData::LoadNoOffset { arg, opcode, .. } if !opcode.can_load() => SmallVec::from_slice(&[arg]),
-            // What has no constant of its own is made of two words.
+            // A literal that has no constant of its own is made of two words.
             InstructionData::UnaryIeee16 { imm, .. } => {
                 immediates.extend([imm.bits().into(), 0]);
                 SmallVec::new()

@@ -124,7 +124,7 @@ pub struct FileFunction {
 impl File {
     /// The strictest settings under which Cranelift's verifier accepts a function as it stands in the file: those
     /// of a machine, perhaps with frame pointers, or else (mixed pointer widths, which only interpreters run) those of none.
-    /// What is made of the function must pass the same ones.
+    /// The function that is made of it must pass the same ones.
     pub fn accepts(&self, func: &Function) -> Result<FlagsOrIsa<'_>, Rejected> {
         let isa = self.isa.as_deref().ok_or(Rejected::Host)?;
         verify(func, isa.into()).map(|()| FlagsOrIsa::from(isa)).or_else(|errors| {

@@ -4,7 +4,7 @@
 //! of rules ([`Possible::groups`]) is a ruleset for egglog that is prepared when a step first runs it, and what a step
 //! runs is made of those that can match then.
 //!
-//! **Invariant**: at rest, no table has a row. What a batch leaves behind is the union-find over its class numbers,
+//! **Invariant**: at rest, no table has a row. A batch leaves behind only the union-find over its class numbers,
 //! which nothing refers to; it is bounded by [`CLASSES`].
 
 use super::EngineError;

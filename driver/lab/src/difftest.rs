@@ -285,7 +285,7 @@ fn run_everywhere(
         let ours = |file: &File| {
             let mut functions = Functions::new(universe);
             for f in &file.functions {
-                // What does not import ends its runs as failed, which is no finding.
+                // A function that does not import ends its runs as failed, which is no finding.
                 if file.accepts(&f.func).is_ok()
                     && let Ok(imported) = import(&f.func, names, file.endianness())
                 {

@@ -195,7 +195,7 @@ impl<'a> AliasMetadata<'a> {
             }
             _ => return None,
         };
-        // What is accessed is no structure.
+        // The accessed type is no structure.
         (self.members(access)?.len() <= 1).then_some(Tag { base, access, offset })
     }
 

@@ -99,7 +99,7 @@ fn one(rules: &LlvmOptimiser, index: usize) -> Result<Option<Difference>, String
         Kind::Equal(expected) => c.equal(expected)?,
     };
     let silent = silent(program, example, &fired);
-    // What is not understood is not compared.
+    // An example that is not understood is not compared.
     let is_known = imported.refused.is_empty();
     if is_known && found.is_none() && silent.is_empty() {
         return Ok(None);

@@ -1,7 +1,7 @@
 //! Which instructions of an optimised function may have the flags of their originals, and which values must not
 //! be poison.
 //!
-//! Our functions know no poison: import drops the flags that make it, and every rule holds for all values. What
+//! Our functions know no poison: import drops the flags that make it, and every rule holds for all values. A value that
 //! goes out must not be poison where the original was not. So every value of the optimised function is one of
 //!
 //! * **original**: the same operation as its original, on operands that are original or non-poison; it has its
@@ -232,8 +232,8 @@ impl<'a> PoisonAnalysis<'a> {
     pub fn is_clean(&self, user: &Inst, index: usize) -> bool {
         match self.origin(user) {
             Some(origin) => self.covers(origin.args[index], user.args[index]),
-            // A store to a pointer that is poison is undefined wherever it stores. What it stores in place of another one is
-            // never poison: some of those bytes may not have been.
+            // A store to a pointer that is poison is undefined wherever it stores. The value that it stores in place of
+            // another one is never poison: some of those bytes may not have been.
             None => match self.store_replaced(user) {
                 Some(replaced) => index != 1 && self.covers(replaced.args[index], user.args[index]),
                 // Its own users ask.

@@ -1,7 +1,7 @@
 //! The server's life: what it says it can do, messages in, answers out, diagnostics when no request is waiting.
 //!
-//! One thread reads, analyses and answers, so that everything it says is about one state of the texts. What takes long
-//! (examples, verification) runs beside it and may be stopped.
+//! One thread reads, analyses and answers, so that everything it says is about one state of the texts. Long operations
+//! (examples, verification) run beside it and may be stopped.
 
 mod answers;
 mod capabilities;

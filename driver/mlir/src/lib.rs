@@ -2,7 +2,7 @@
 //!
 //! [`validate`] reads both texts (`affine`, `scf`, `arith`, `math`, `memref`, `func`, in pretty and generic forms),
 //! makes a nest of each function and compares the nests ([`rewright_cfg_skeleton::nest`]). Nothing of LLVM or MLIR is
-//! linked. What is not understood is named with its line, and the other functions go on.
+//! linked. Text that is not understood is named with its line, and the other functions go on.
 //!
 //! ```
 //! let before = "func.func @f(%n: index, %a: memref<?xf64>, %x: f64) {
@@ -147,7 +147,7 @@ fn has_functions_that_see_nans(module: &Module) -> bool {
         let is_nest = import(function, &[], (&mut pool, &mut Names::default())).is_ok();
         pool.sees_nans() || !is_nest
     };
-    // What is no nest may see anything.
+    // A function that is no nest may see anything.
     module.functions.len() > 1 && module.calls_own() && module.functions.iter().any(sees)
 }
 

@@ -49,8 +49,8 @@ fn runs(name: &str, schedule: &Schedule, pack: &str, point: Option<&str>) -> boo
     }
 }
 
-/// A library that is named by a path is found from its pack's folder. What a pack names that ships may be called; no
-/// other pack is that one by its name, only by its text.
+/// A library that is named by a path is found from its pack's folder. A library that a shipped pack names may be
+/// called; no other pack counts as that pack by its name, only by its text.
 fn resolve_links(files: &[check::ParsedFile], sources: &Sources, program: &mut Program) {
     for op in program.universe.ops.iter_mut() {
         let Some(link) = &mut op.link else { continue };

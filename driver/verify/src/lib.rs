@@ -241,7 +241,7 @@ fn judge(
     machine: Option<&mut Machine>,
 ) -> io::Result<Vec<InstanceReport>> {
     let mut found: Vec<InstanceReport> = vec![];
-    // What is too hard at one width is not asked at wider ones.
+    // A question that is too hard at one width is not asked at wider ones.
     let mut too_hard = u32::MAX;
     for (n, case) in cases.iter().enumerate() {
         // One lane is the same question however many there are.

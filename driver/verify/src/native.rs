@@ -145,7 +145,7 @@ impl Machine {
             reprs.push(repr(code.universe, ty)?);
             vars.push(Some((code.parameter(ty), ty)));
         }
-        // What is computed while matching is given, where no instruction computes it.
+        // Values that are computed while matching are given, where no instruction computes them.
         let terms = [&rule.left[0], right];
         let mut computed: Vec<(Term, Repr)> = vec![];
         for term in terms.into_iter().flat_map(evaluated) {

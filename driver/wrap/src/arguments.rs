@@ -136,7 +136,7 @@ impl Line {
             line.refuse("several architectures");
         }
         if let Some((said, name)) = &line.language {
-            // What is put in place of a source file, or linked beside it, is of another language.
+            // A file that is put in place of a source file, or linked beside it, is of another language.
             let agrees = |(at, path): &(usize, PathBuf)| at > said && language(path) == Some(name);
             if !line.compiles || line.inputs.is_empty() || !line.inputs.iter().all(agrees) {
                 line.refuse_unclear("-x");

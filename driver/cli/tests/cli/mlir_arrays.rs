@@ -145,7 +145,7 @@ fn functions_of_mlir_that_allocate_are_written_and_read_again() {
         }
         let text = fs::read_to_string(dir.path().join("f.ir")).unwrap();
         assert_eq!(text.matches("= calloc ").count(), 8, "{text}");
-        // What is on the stack is freed at each return.
+        // Arrays on the stack are freed at each return.
         assert_eq!(text.matches("  free ").count(), 2 + 1 + 1 + 1 + 3, "{text}");
         let again = rewright(dir.path(), "run f.ir --rules std --rules std.heap --fn table 3 5");
         assert_eq!((again.code, again.stdout.trim()), (Some(0), "180"), "{}", again.stderr);

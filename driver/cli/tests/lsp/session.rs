@@ -41,7 +41,7 @@ fn examples_and_rules_run_from_their_lenses() {
         "\n",
     );
     client.wait_for("p.rw", |found| found.iter().all(|d| !code(d).starts_with("RW06") && !code(d).starts_with("RW07")));
-    // What is on disk is what runs.
+    // The text on disk is the one that runs.
     let (_, message) = client.ask("workspace/executeCommand", good.clone()).unwrap_err();
     assert!(message.contains("save") && message.contains("p.rw first"), "{message}");
     for arguments in [json!([]), json!([1, 2]), json!(["no url", "x"])] {

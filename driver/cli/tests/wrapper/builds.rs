@@ -51,7 +51,8 @@ fn a_build_with_spaces_and_parallel_commands() {
     assert_eq!(run(command, &place, &[], "").code, Some(137));
 }
 
-/// What `./configure` and CMake write down keeps the rules that it was made for, and says so where a build wants others.
+/// The compiler that `./configure` and CMake write down keeps the rules that it was made for, and says so where a build
+/// wants others.
 #[test]
 fn a_compiler_that_was_configured_keeps_its_rules() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());

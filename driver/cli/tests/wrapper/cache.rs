@@ -25,7 +25,7 @@ fn objects_are_found_again_where_nothing_has_changed() {
     let (again, facts) = compile_sum(&own, dir.path(), &["-MD"]);
     assert_eq!((&facts["optimised"], &facts["cached"]), (&1.into(), &1.into()), "{facts}");
     assert_eq!(again, object);
-    // What the front end writes is written nevertheless.
+    // The files that the front end writes are written nevertheless.
     assert!(fs::read_to_string(dir.path().join("sum.d")).unwrap().contains("sum.c"));
     // Another option, another pack, another file.
     assert_eq!(compile_sum(&own, dir.path(), &["-fPIC"]).1["cached"], 0);

@@ -1,7 +1,7 @@
 //! Functions of examples as a file of LLVM IR.
 //!
 //! They go out as every function does ([`export`]): each is its own original, so nothing has to be frozen and no flag is
-//! kept. What it calls is declared as the pack declares it.
+//! kept. The functions that it calls are declared as the pack declares them.
 
 use crate::body::Body;
 use crate::export::{ExportError, export};

@@ -275,7 +275,7 @@ impl<'a> Importer<'a, '_> {
             universe.types.find_instance(expr, &[])
         });
         let first = found.next()??;
-        // What has a form in LLVM is passed in that form.
+        // A type that has a form in LLVM is passed in that form.
         let structure = self.names.llvm_type(first, &universe.types).is_none();
         (structure && found.all(|other| other == Some(first))).then_some(first)
     }

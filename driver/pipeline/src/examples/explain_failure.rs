@@ -1,7 +1,7 @@
 //! Where what an example became and what it should have become part: the match of a rule that decided, the parts of
 //! what is expected that no rule made, and the rules that come nearest to making them.
 //!
-//! Everything is said of the e-graph of the example's function after all rules have run. What is expected is looked up
+//! Everything is said of the e-graph of the example's function after all rules have run. The expected term is looked up
 //! there, never put in.
 //!
 //! Not here: parts of functions with branches, or with statements at sites (I/O, allocation); there the decisive match
@@ -238,7 +238,7 @@ impl Stage<'_> {
             .collect()
     }
 
-    /// May a term stand for a node? What it computes is taken for any constant.
+    /// May a term stand for a node? A part that it computes is taken for any constant.
     fn fits(&self, term: &Term, input: &EGraphInput, id: InputId, vars: &mut BTreeMap<u32, InputId>) -> bool {
         let node = &input.nodes[id.index()];
         match term {

@@ -169,7 +169,7 @@ impl<'a> Graph<'a> {
                 }
             }
         }
-        // What rules have added: the state after a write belongs to the row of the state before it.
+        // Nodes that rules have added: the state after a write belongs to the row of the state before it.
         for n in &self.order {
             let node = self.view.node(*n);
             if let Head::Op(op) = node.head
@@ -365,7 +365,7 @@ impl<'a> Graph<'a> {
                     let Denotation::State(memory) = child(node.children.len().checked_sub(1)?)? else { return None };
                     return self.access(node, op, access, word, memory, scalar);
                 }
-                // What is carried by no loop of the function has no value.
+                // A term that no loop of the function carries has no value.
                 if op.takes_state() || op.in_loop.is_some() {
                     return None;
                 }

@@ -56,7 +56,7 @@ fn a_caller_is_proved_if_what_it_calls_is_refined() {
     assert_eq!(words(&ran), expected);
     let ran = validate([before, after], "--solver-steps 0 --require proved");
     assert!(ran.code == Some(1) && ran.stdout.contains("2 proofs hold if @f is refined\n"), "{ran:?}");
-    // What is one text with all that it leads to rests on nothing.
+    // A function that is the same text as before, with all that it calls, rests on nothing.
     let ran = validate([before, before], "--require proved");
     assert!(ran.code == Some(0) && ran.stdout.contains("3 functions unchanged, 0 others"), "{ran:?}");
 }
@@ -147,7 +147,7 @@ fn long_lists_of_calls_are_cut_short_for_people_only() {
         [60, 60],
         "{found}"
     );
-    // What is asked for again is whole.
+    // The input to run again is whole.
     let again = ran.stdout.lines().find_map(|line| line.split_once("where FILE has ")).unwrap().1;
     assert_eq!(serde_json::from_str::<serde_json::Value>(again).unwrap(), one["input"]);
 }

@@ -222,7 +222,7 @@ fn loops_of_clif_in_another_order() {
     let quiet = |row, column| clif(row, column, "notrap");
     let (found, precondition, shown) = verdict(&[quiet("v4", "v6"), quiet("v6", "v4")], "clif");
     assert_eq!((found.as_str(), precondition.as_deref()), ("proved", Some("v0 and v1 do not overlap")), "{shown}");
-    // What is written before an access traps is seen.
+    // A write before an access that traps is observable.
     let loud = |row, column| clif(row, column, "");
     let (found, _, shown) = verdict(&[loud("v4", "v6"), loud("v6", "v4")], "clif");
     assert_eq!(found, "refuted", "{shown}");

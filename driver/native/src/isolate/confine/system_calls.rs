@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Refused, whatever the arguments.
 const REFUSED: &[c_long] = &[
-    // Connections. What writes to sockets stays: the parent is at the end of one.
+    // Connections. Calls that write to sockets stay: the parent is at the end of one.
     c::SYS_socket,
     c::SYS_connect,
     c::SYS_bind,
