@@ -121,7 +121,7 @@ fn region(f: &mut Function, name: &str) -> usize {
     )
 }
 
-/// A share of a share; what has none has all.
+/// A share of a share; a missing share is all.
 fn part_of(share: Option<u32>, whole: Option<u32>) -> Option<u32> {
     match (share, whole) {
         (Some(share), Some(whole)) => Some((u64::from(share) * u64::from(whole) / SHARE_ONE).max(1) as u32),

@@ -202,8 +202,8 @@ pub fn is_wrapping_flag(flag: &str) -> bool {
     ["nsw", "nuw", "exact", "disjoint", "nneg"].contains(&flag)
 }
 
-/// Whether the operation, without flags, never makes poison of operands that are none; `amount` is its last operand,
-/// where that is a constant.
+/// Whether the operation, without flags, never makes poison of operands that are not poison; `amount` is its last
+/// operand, where that is a constant.
 #[must_use]
 pub fn is_never_poison(name: &str, from: &str, amount: Option<u128>) -> bool {
     const ARITH: [&str; 36] = [

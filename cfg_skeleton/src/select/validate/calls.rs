@@ -103,7 +103,7 @@ impl Validator<'_> {
         })
     }
 
-    /// Between `a` and `b` control has one way in, one way out, does not go round, and does not stop: every path from
+    /// Between `a` and `b` control has one way in, one way out, does not loop, and does not stop: every path from
     /// `a` comes to `b`, and every path to `b` comes from `a`. Statements in `gone` are as good as not there.
     fn together(&self, a: SiteId, b: SiteId, gone: &[SiteId]) -> bool {
         let (from, to): (BlockId, BlockId) = (self.skeleton.statement(a).block, self.skeleton.statement(b).block);
