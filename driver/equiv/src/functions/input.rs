@@ -33,7 +33,7 @@ fn is_few(bytes: &u64) -> bool {
 }
 
 impl WordInput {
-    /// The arguments as words of some types; the reason where they are none.
+    /// The arguments as words of some types; the reason where they are no such words.
     pub(super) fn words(&self, parameters: &[Scalar]) -> Result<Vec<i64>, String> {
         if self.bytes > MOST {
             return Err(format!("it has {} bytes of memory, of at most {MOST}", self.bytes));

@@ -393,7 +393,7 @@ fn stronger_annotations_are_not_proved() {
     }
 }
 
-/// Big-endian targets, and pointers of other sizes, are none that this knows.
+/// Big-endian targets, and pointers of other sizes, are not known here.
 #[test]
 fn other_layouts_are_unknown() {
     let text = |layout: &str, body: &str| {
