@@ -325,7 +325,7 @@ fn what_newer_versions_write_is_read() {
     assert_eq!(text, fs::read_to_string(&again).unwrap(), "there is nothing left to do");
 }
 
-/// With `errno` and without it, a function of libm is the same operation, unless it is said to be none.
+/// With `errno` and without it, a function of libm is the same operation, unless it is said to be no function of libm.
 #[test]
 fn functions_of_libm_with_and_without_errno() {
     const PROGRAM: &str = "#include <math.h>\n#include <stdio.h>\n\

@@ -147,7 +147,7 @@ fn script(own: &TempDir, name: &str, text: &str) -> std::path::PathBuf {
 }
 
 /// Command lines on which nothing of ours is to be seen: no rule matches, or there is nothing for rules to see. The
-/// file behind `<` is given on standard input.
+/// text behind `<` is given on standard input.
 const SAME: [&str; 35] = [
     "-E sum.c",
     "-M main.c",

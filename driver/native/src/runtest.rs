@@ -71,7 +71,7 @@ pub enum DirectiveError {
     Reader(#[from] Panic),
 }
 
-/// All directives, in the order of the file. Comments that begin like one and are none are mistakes; in a file whose
+/// All directives, in the order of the file. Comments that begin like one but are not one are mistakes; in a file whose
 /// `test` lines run nothing, all comments are just that.
 pub fn directives(file: &File) -> (Vec<Directive>, Vec<String>) {
     let (mut found, mut mistakes) = (vec![], vec![]);
