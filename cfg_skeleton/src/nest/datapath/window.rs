@@ -124,7 +124,7 @@ impl<'g, 'a> Window<'g, 'a> {
         let open = self.cut.iter().filter(|(id, _)| !self.closed.contains(id));
         let ops = open.map(|(id, cut)| (self.maker(*id, cut), *id, cut));
         let ops: Vec<_> = ops.filter(|(maker, ..)| matches!(self.graph.get(*maker), Node::Op(..))).collect();
-        // What both need comes last. Numbers say nothing of distances where there are several ways to make a node.
+        // Nodes that both need come last. Numbers say nothing of distances where there are several ways to make a node.
         let next = ops.iter().max_by_key(|(maker, _, cut)| {
             let depth = if self.latest { cut.depth } else { 0 };
             (cut.needed != LEFT | RIGHT, Reverse(depth), *maker)
