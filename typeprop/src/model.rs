@@ -414,8 +414,8 @@ impl Model {
     }
 
     /// Does it look at the bits of a float, so that it tells one NaN from another? Float arithmetic and comparisons do
-    /// not; bitwise operations, and those on the sign, do. What hands an operand on, or asks for its type, looks at
-    /// nothing.
+    /// not; bitwise operations, and those on the sign, do. An operation that hands an operand on, or asks for its type,
+    /// looks at nothing.
     pub fn sees_nan_bits(self) -> bool {
         let arithmetic = (Model::Fadd..=Model::FcvtToSintSat).contains(&self);
         match self {

@@ -1,6 +1,7 @@
 //! What is known of the result of an operation on integers, from what is known of its operands.
 //!
-//! Each operation is looked at twice: bit by bit, and by the bounds of its operands. What both allow is known.
+//! Each operation is looked at twice: bit by bit, and by the bounds of its operands. The values that both allow are
+//! known.
 //!
 //! **Invariant**: the result of an operation on operands that are allowed is allowed, whatever the operands are.
 
