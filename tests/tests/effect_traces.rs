@@ -278,7 +278,7 @@ impl Writer {
         let locked = self.call_of("lock", &item);
         let known = self.items.len();
         let _ = writeln!(self.text, "  {odd} = is_odd {item}\n  br {odd}, again{n}, on{n}\nagain{n}:");
-        // What is said turns odd into even.
+        // A call of `say` turns odd into even.
         let said = self.call_of("say", &item);
         let _ = writeln!(self.text, "  jump next{n}({said}, {left})\non{n}:");
         self.items.truncate(known);

@@ -328,7 +328,7 @@ fn clif_is_read() {
 fn llvm_ir_is_read() {
     proptest!(cases(1500), |(input in input())| bounded(&input.bytes(&LL), |bytes| {
         if let Ok(file) = llvm::module::read_bytes(bytes.to_vec()) {
-            // What nothing replaces goes out byte for byte.
+            // A function that nothing replaces goes out byte for byte.
             let same = llvm::module::write(&file, &vec![None; file.functions.len()], &[]);
             assert_eq!(same.as_bytes(), bytes);
             let _ = LLVM.import(&file, |_| true);

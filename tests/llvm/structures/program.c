@@ -58,7 +58,7 @@ __attribute__((noinline)) double last(vector a, vector b, int n) {
     }
     return sum + now.z;
 }
-// What the caller gave is changed here: a copy of its own.
+// The caller's argument is changed here: a copy of its own.
 __attribute__((noinline)) double changed(vector a, vector b) {
     vector c = vector_add(a, vector_scale(2, b));
     a.x = 10;
