@@ -37,7 +37,7 @@ joined() {
         number=$(sed -n 's/^function \(u0:[0-9]*\)(.*/\1/p' "$file")
         [ -z "$name" ] || names+=(-e "s/\b$number\b/%$name/")
     done
-    # What the linker adds does nothing.
+    # The functions that the linker adds do nothing.
     rm -f "$1"/*--__wasm_call_ctors.clif
     cat "$1"/*--function*.clif | sed "${names[@]}" -e '/^;; /d'
 }
