@@ -123,7 +123,7 @@ fn both(old: &Subject<'_>, new: &Subject<'_>, arguments: &[i64], seed: u64) -> C
         (was, is) => return Compared::Differs(format!("it ends as {is:?}, and ended as {was:?}")),
     }
     match () {
-        // What they write is not known.
+        // The writes of these calls are not known.
         () if before.told != after.told => Compared::Differs("it calls others, or in another order".into()),
         () if !same_memory(&before.memory, &after.memory, seed) => Compared::Differs("it leaves another memory".into()),
         () => Compared::Same,
@@ -149,7 +149,7 @@ fn open(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Unsupported(reason) => reason.clone(),
         Outcome::OutOfFuel => "too many steps".into(),
-        // What traps here is undefined there.
+        // A trap here is undefined behaviour there.
         _ => "undefined".into(),
     }
 }

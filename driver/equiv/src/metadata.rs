@@ -137,7 +137,7 @@ mod tests {
             ["!{!\"llvm.loop.mustprogress\"}", "!{!\"llvm.loop.parallel_accesses\", !4=distinct !{}}"]
         );
         assert_eq!(nodes.loop_promises("!5"), Vec::<String>::new());
-        // What it promises is unknown.
+        // Its promise is unknown.
         assert_eq!(nodes.loop_promises("!9"), ["!9"]);
     }
 

@@ -136,7 +136,7 @@ pub(super) fn alike(s: &mut Script, before: &Behaviour, after: &Behaviour) -> Ve
     let results = s.and(&same);
     let memory = smt::same(s, before.memory, after.memory);
     let trace = s.equal(before.trace, after.trace);
-    // What the second version promises, the first one promises as well, wherever that matters.
+    // The first version makes the second one's promises as well, wherever that matters.
     let mut promised = vec![];
     for (promise, when) in &after.promises {
         let covering = before.promises.iter().filter(|(other, _)| other == promise).map(|(_, when)| *when);

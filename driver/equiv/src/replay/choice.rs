@@ -206,7 +206,7 @@ impl Chooser {
             Lane::One(atom) => Some(vec![*atom]),
             Lane::Undef { bits, mask } => self.some(*bits, *mask, self.limit(VALUES)),
             Lane::Few(atoms) => Some(atoms.clone()),
-            // What looks at floats as numbers sees no difference between NaNs.
+            // An operation that looks at floats as numbers sees no difference between NaNs.
             Lane::Nan if floats => Some(vec![Atom::Int(QUIET)]),
             Lane::Nan | Lane::Unknown(_) => None,
         }

@@ -241,7 +241,7 @@ impl Pairing {
             let positions = aligned(all(0, *old), all(1, *new));
             pairing.positions.push(positions);
         }
-        // What phis take may be made behind them.
+        // The operands of phis may be computed behind them.
         for only_phis in [true, false] {
             for (n, (old, new)) in blocks.iter().enumerate() {
                 let [was, is] = [all(0, *old), all(1, *new)];

@@ -110,7 +110,7 @@ impl Induction<'_> {
         budget: &mut Budget,
     ) -> io::Result<Result<bool, Undecided>> {
         let (mut matters, mut too_hard) = (false, BTreeSet::new());
-        // What fails at the entry fails soonest.
+        // Candidates that fail at the entry fail soonest.
         let mut open = BTreeSet::from([Source::Entry]);
         open.extend(self.invariants.keys().map(|at| Source::Cuts(*at)));
         while let Some(source) = open.first().copied() {
