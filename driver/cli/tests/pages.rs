@@ -86,7 +86,7 @@ fn every_rule_that_ships_has_an_entry_with_its_evidence() {
         wanted.insert(name.to_string());
     }
     assert!(wanted.len() > 1_000, "{}", wanted.len());
-    // What else packs declare has entries, too, one for each overload.
+    // Other declarations of packs have entries, too, one for each overload.
     let core = &pages["std.core.md"];
     for (kind, name) in
         loaded.program.universe.ops.iter().map(|(_, op)| ("###", op)).filter(|(_, op)| op.pack == "std.core")

@@ -13,7 +13,7 @@ const MATCHES: u64 = 20_000;
 const MATCHES_PER_INPUT: u64 = 16;
 
 /// Rounds of a ruleset that is to be saturated. Most finish in three or four; a rule that counts down needs as many as
-/// there are numbers. What grows without end meets another limit first.
+/// there are numbers. A set that grows without end meets another limit first.
 const ROUNDS: u64 = 1_000;
 
 /// Nodes per unit, and further ones per input node. Most useful runs reach a tenth of it; a byte swap of 64 bits that is

@@ -7,8 +7,8 @@
 //! * A *scope* is `!{self, domain, ..}`, and `!alias.scope` and `!noalias` are lists of them. Two accesses do not alias if,
 //!   in some domain, one of them is of scopes, all of which the other one names as `!noalias`.
 //!
-//! Nodes that say the same are one node, unless they are `distinct` or contain themselves. What is not understood aliases
-//! everything.
+//! Nodes that say the same are one node, unless they are `distinct` or contain themselves. A node that is not understood
+//! aliases everything.
 
 use super::loop_metadata::{self, operands};
 use rustc_hash::{FxHashMap, FxHashSet};

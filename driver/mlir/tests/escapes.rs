@@ -192,7 +192,7 @@ fn views_and_extents_are_assumed_to_be_in_bounds() {
         assert!(found.functions[0].assumptions.iter().any(|one| one.contains(said)), "{found}");
         let strict = Options { in_bounds: false, ..Options::default() };
         assert_eq!(validate(before, &with(more), &strict).functions[0].verdict, Kind::Unknown);
-        // What both versions do needs no assumption.
+        // An operation of both versions needs no assumption.
         let both = validate(&with(array), &with(&array.replace("%t", "%u")), &Options::default());
         assert!(both.functions.iter().all(|f| f.assumptions.iter().all(|one| !one.contains("extents"))), "{both}");
     }

@@ -155,7 +155,7 @@ pub fn may_differ(s: &Script, left: Expr, right: Expr) -> Vec<Address> {
         states.iter().take_while(|(memory, _)| common.is_none_or(|(common, _)| common != memory)).cloned().collect()
     };
     let mut changes = [since(&left), since(&right)].concat();
-    // What others leave may be anywhere.
+    // Writes of other code may be anywhere.
     if changes.iter().any(|(_, written)| written.is_none()) {
         changes = [left, right].concat();
     }

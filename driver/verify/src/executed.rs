@@ -8,8 +8,8 @@
 //!
 //! Where a rule changes memory, or speaks of several states of it, either side runs in a world of its own, with variables
 //! of its own that are made in the same way, its calls in the order of their states ([`timeline`]); and what is seen of
-//! the variables afterwards is compared as well. What happened to the variables before, what happens between two states,
-//! and which variables are one value varies from [`plan`] to plan.
+//! the variables afterwards is compared as well. The changes of variables before, those between two states,
+//! and which variables are one value vary from [`plan`] to plan.
 //!
 //! A call that traps is no evidence, and counted, unless it is the right side alone that does: such a rule makes programs
 //! trap. A difference counts if the left side gives the same when it is run again.

@@ -63,7 +63,7 @@ fn start(folder: &Path, library: &Path, world: &str, program: &OsStr) -> io::Res
     let (path, mut magic) = (find(program), [0; 4]);
     File::open(&path)?.read_exact(&mut magic)?;
     if magic != *b"\x7fELF" {
-        // What starts a script is another program, with another `main`.
+        // A script is started by another program, with another `main`.
         return Ok(None);
     }
     let listener = UnixListener::bind(folder.join(name(program, world)))?;

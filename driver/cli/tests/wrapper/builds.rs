@@ -67,7 +67,7 @@ fn a_compiler_that_was_configured_keeps_its_rules() {
     let build = "$(cat compiler) -O2 -w -c sum.c -o sum.o && $(cat compiler) -O2 -w -c main.c -o main.o";
     let said = wrap(&["--rules", "std"], build);
     assert_eq!(said.matches("for `--rules std`, configure anew").count(), 1, "{said}");
-    // What changes no object is for the build to say.
+    // The build decides about options that change no object.
     let said = wrap(&["--rules", "mine.rw", "--remarks", "--keep", "ir"], build);
     assert!(said.contains(": optimised") && !said.contains("configure anew"), "{said}");
     assert!(fs::read_dir(dir.path().join("ir")).unwrap().count() >= 2);

@@ -169,7 +169,7 @@ impl<'a> Importer<'a, '_> {
     }
 
     /// Local names of pointers to something that packs name: what calls give, and parameters of blocks to which nothing
-    /// else comes. What a parameter carries around a loop to itself says nothing of its type.
+    /// else comes. A value that a parameter carries around a loop to itself says nothing of its type.
     pub(super) fn named_pointers(&mut self) -> FxHashMap<&'a str, Ty> {
         let pointer = self.types.ty(&Type::Ptr);
         let body = self.body;

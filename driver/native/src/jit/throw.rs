@@ -44,7 +44,7 @@ pub(super) fn sites(code: &MachBufferFinalized<cranelift_codegen::Final>) -> Vec
             let (tag, handler) = match handler {
                 FinalizedMachExceptionHandler::Tag(tag, offset) => (Some(tag.as_u32()), *offset),
                 FinalizedMachExceptionHandler::Default(offset) => (None, *offset),
-                // What tags mean in a context is the runtime's affair; here they mean the same everywhere.
+                // A runtime decides what tags mean in a context; here they mean the same everywhere.
                 FinalizedMachExceptionHandler::Context(_) => continue,
             };
             sites.push(Site { returns: call.ret_addr as usize, handler: handler as usize, frame: frame as usize, tag });

@@ -77,7 +77,7 @@ fn a_local_function_is_refuted_through_its_callers() {
     assert_eq!(words(&ran), expected.map(|(name, verdict, on)| (name.to_string(), verdict.to_string(), on)));
     let found = report(&ran);
     assert_eq!((ran.code, found["unchanged"].as_u64()), (Some(1), Some(1)), "{found}");
-    // What it says shows the same again.
+    // The reported input shows the same again.
     let input = found["functions"][1]["input"].to_string();
     let again = validate([&texts[0], &texts[1]], &format!("input @g {input}"));
     assert!(again.code == Some(1) && again.stdout.contains("@g: refuted through @f: on"), "{again:?}");

@@ -193,7 +193,7 @@ fn counters_that_wrap_are_not_taken_for_those_that_do_not() {
         [byte("ne i8 %i, 100", "add i8 %i, 3"), word("slt i32 %i, 34")],
         [byte("slt i8 %i, 127", "add i8 %i, 3"), word("slt i32 %i, 43")],
         [byte("sle i8 %i, 127", "add i8 %i, 1"), word("slt i32 %i, 128")],
-        // What the second version promises of its counter does not hold.
+        // A promise of the second version about its counter does not hold.
         [byte("slt i8 %i, 127", "add i8 %i, 3"), byte("slt i8 %i, 127", "add nsw i8 %i, 3")],
     ];
     for pair in pairs {
