@@ -1,7 +1,7 @@
 //! System calls that a worker's process does not make: they fail with `EPERM`, as for a user who may not.
 //!
-//! **Invariant**: what is refused is refused permanently, to all threads that the process will have. What C libraries
-//! need to compute, print and start threads are not refused.
+//! **Invariant**: what is refused is refused permanently, to all threads that the process will have. Calls that C
+//! libraries need to compute, print and start threads are not refused.
 
 use super::error::ConfineError;
 use libc::{self as c, c_long};
