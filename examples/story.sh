@@ -26,8 +26,8 @@ library() {
     allow+=(--allow-link "./lib${1%.c}.so")
 }
 
-# check PACK..: every example holds. What only the input of a story uses is "never used" to its pack: warnings are
-# shown only with mistakes.
+# check PACK..: every example holds. An item that only the input of a story uses is "never used" to its pack: warnings
+# are shown only with mistakes.
 check() { "$rewright" check ${allow[@]+"${allow[@]}"} "$@" 2>"$out/diagnostics" || { cat "$out/diagnostics" >&2; fail "the packs hold"; }; }
 
 # verified PACK: no rule of it is wrong or undecided; what each was tested with.
@@ -39,7 +39,7 @@ body() { sed -nE "/^func(tion)? %$2[ ({]/,/^}/p" "$1"; }
 # count FILE NAME PATTERN: lines of a function that match.
 count() { body "$1" "$2" | grep -c -- "$3" || true; }
 
-# expect FILE NAME PATTERN N: so many lines of a function match, or the story ends.
+# expect FILE NAME PATTERN N: N lines of a function match, or the story ends.
 expect() {
     [ -n "$(body "$1" "$2")" ] || fail "$1 has no function %$2"
     local n

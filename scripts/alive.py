@@ -11,7 +11,7 @@ FOLDER is `tests/alive-tv` of Alive2's sources, or a part of it; it is not part 
 * unknown: the same two versions are neither proved nor refuted, and nothing agreed either;
 * no claim: only runs agreed.
 
-What a case expects is what Alive2's own driver reads: `; ERROR:` lines say that it must fail, otherwise it must hold.
+A case expects what Alive2's own driver reads: `; ERROR:` lines say that it must fail, otherwise it must hold.
 Cases whose options give LLVM IR another meaning, that Alive2 itself does not support or is expected to get wrong, say
 nothing of ours and are left out. Loops are unrolled there a few times: that a case holds is a bounded truth.
 

@@ -56,7 +56,7 @@ made it cheaper. *Verified* counts the changed files that LLVM's `opt -passes=ve
 project's own, with plain clang and with rules: passed of all and a digest of what is to be the same; sqlite's
 `veryquick` counts errors, two with plain clang as well (`oserror-1.4.*` want a user that is not root). *Identity*
 counts the objects that are, without rules, byte for byte those of plain clang; `n+m` says that `m` more, named below,
-are so but for the numbers in names of private labels.
+are so except for the numbers in names of private labels.
 """)
 row("project", "files", "functions", "understood", "%", "changed", "verified", "fell back", "tests, plain", "tests, rules", "identity")
 row(*["---"] * 11)

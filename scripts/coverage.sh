@@ -38,9 +38,9 @@ that is not has no reason in `coverage.reasons`.
 `rewright coverage` makes instances of the left side of each ISLE rule, random in types and constants, keeps those
 that Cranelift's own pass makes cheaper, and optimises them with the standard packs. A rule is
 
-* a **helper** if it defines a term of other rules, or its left side is none of instructions: no rule to have;
+* a **helper** if it defines a term of other rules, or its left side does not consist of instructions: no rule to have;
 * **expressible** if the packs can state it, at all the types that its instances have;
-* **covered** if no instance costs more than what Cranelift makes of it, under the packs' costs. What covers it is
+* **covered** if no instance costs more than what Cranelift makes of it, under the packs' costs. The rules that cover it are
   proved: `rewright verify stdlib_rules` proves each rule of the packs at each of its types (`verify.expected`);
 * of **no gain** if Cranelift makes no instance cheaper under these costs (it changes a form that costs the same);
 * **dearer** if one instance is: its reason is below.

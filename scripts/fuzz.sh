@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Reads random texts with each reader (tests/tests/readers.rs), with other random numbers each time, until the time is over
-# or a reader panics, does not end or takes too much memory. What was read then is printed as small as it can be made.
+# or a reader panics, does not end or takes too much memory. The text that was read then is printed, as small as it can
+# be made.
 #
 # usage: scripts/fuzz.sh [MINUTES] [FIRST_SEED]
 set -euo pipefail

@@ -10,7 +10,7 @@ trap 'rm -f "$packs"' EXIT
 tree-sitter generate
 git diff --exit-code -- src || { echo "the generated parser is not that of grammar.js: commit it"; exit 1; }
 tree-sitter test
-# All packs of the repository, but for those that are there to show errors of syntax (RW01..).
+# All packs of the repository, except for those that are there to show errors of syntax (RW01..).
 (cd ../.. && git ls-files '*.rw') | while read -r pack; do
     case $pack in dsl/src/codes/examples/RW01*) continue ;; esac
     grep -qs '^\[RW01' "../../${pack%.rw}.stderr" || echo "../../$pack"

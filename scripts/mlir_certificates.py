@@ -10,14 +10,14 @@ certificate` must accept it, with the precondition of the verdict.
 All functions of a pair of files are checked at once, each against a change of its own.
 
 Then COUNT of each reason (by sequence, by cells, by order) meet another second version, with one number or operator
-changed, and must be rejected. What a certificate claims is that the versions do the same if a condition holds, so one that
+changed, and must be rejected. A certificate claims that the versions do the same if a condition holds, so one that
 is accepted is right where `validate` proves the changed pair, too, under the same condition; such pairs are counted apart.
 And COUNT of each reason are corrupted, each by one change, and must be rejected. Of cells and orders: one of several cases
 left out (they exclude each other), or what wrote a cell left out or replaced by another instance (only one is the last); a
 statement taken for another instance, or the only instance left out. Of sequences: a step left out, put in twice or in
 another place; a number of copies, a size or a coefficient changed, so that polynomials have other values at small numbers
-(else the change is none, and is not counted); a precondition left out or weakened, where a counterexample of `validate` is
-within what is left of it. Of all: cells that are joined the other way round, with another one, or not at all; a bound of
+(else the change has no effect, and is not counted); a precondition left out or weakened, where a counterexample of `validate`
+is within what is left of it. Of all: cells that are joined the other way round, with another one, or not at all; a bound of
 all sizes (of LLVM IR, CLIF and our own text) that is higher, or left out.
 """
 import collections, copy, csv, itertools, json, os, random, re, shutil, subprocess, sys, tempfile
@@ -215,7 +215,7 @@ def corrupted_reason(certificate, rng):
 OTHER = {'add': 'sub', 'sub': 'add', 'mul': 'add', 'fadd': 'fsub', 'fsub': 'fadd', 'fmul': 'fadd', 'iadd': 'isub',
          'isub': 'iadd', 'imul': 'iadd', 'slt': 'sle', 'sle': 'slt', 'icmp_slt': 'icmp_sle', 'icmp_sle': 'icmp_slt',
          'arith.addf': 'arith.subf', 'arith.subf': 'arith.addf', 'arith.mulf': 'arith.addf', 'arith.addi': 'arith.subi'}
-# What is changed: numbers that are no name, type, alignment or metadata, and operators.
+# The tokens that are changed: numbers that are no name, type, alignment or metadata, and operators.
 CHANGED = re.compile(r'(?<![\w%!#.@])(?<!align )-?\d+(?![\w.x])|(?<![\w.])(?:' + '|'.join(map(re.escape, OTHER)) + r')(?![\w.])')
 
 

@@ -5,8 +5,8 @@
 
 A mutant is a second version with one instruction changed: an operator, a relation, a constant (by one, or another bit), an
 operand, a flag that is added, a `freeze` or store that is dropped, a division that is hoisted to the entry, a loop whose
-branch is turned or that no longer runs for ever. What the solver says of it (`--method refined`) and what `validate` says
-of it by itself are compared with what runs say of it (`--method replayed`, with several seeds, and `compiled` code).
+branch is turned or that no longer runs for ever. The verdicts of the solver (`--method refined`) and of `validate`
+by itself are compared with those of runs (`--method replayed`, with several seeds, and `compiled` code).
 
 WRONG is a mutant that is proved although a run refutes it. A proved one that compiled code speaks against is listed to be
 looked at. The exit code is 1 if anything is WRONG. CLANG and OPT name the programs (clang-19, opt-19).

@@ -5,8 +5,8 @@
 
 Each file has random loops, and a second version of each: interchanged, reversed, distributed, unrolled, with another
 bound, subscript, order of statements or operands. Both are compiled by clang and run on many sizes, with arrays that
-overlap where nothing says that they do not. What is proved, and gives another memory where its precondition holds, is
-WRONG. The exit code is 1 if there is any. CLANG names the compiler (clang-19).
+overlap where nothing says that they do not. A pair that is proved, and gives another memory where its precondition
+holds, is WRONG. The exit code is 1 if there is any. CLANG names the compiler (clang-19).
 """
 import argparse
 import copy

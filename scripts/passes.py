@@ -6,7 +6,7 @@
 Each file goes through clang without passes and through mem2reg; that is the first version, and before `sroa` what clang
 gives. The second is what one pipeline makes of it. Functions that only one of them has (which were inlined, or are left
 out) are counted apart, as gone. Arguments behind `--` go to `rewright validate` (`--method refined`). LLVM is taken to
-be right, so a refuted pair is WRONG, unless somebody looks at it and finds a bug of LLVM. CLANG and OPT name the
+be right, so a refuted pair is WRONG, unless a reader looks at it and finds a bug of LLVM. CLANG and OPT name the
 programs (clang-19, opt-19), CFLAGS further options.
 
 The exit code is 1 if any pair is refuted.

@@ -150,7 +150,7 @@ shell/%.o: %.c; @mkdir -p shell; $(TCC) $(READLINE_FLAGS) $(SHELL_OPT) -c $< -o 
 sqlite3: shell/shell.o shell/sqlite3.o; $(TCC) -o $@ shell/shell.o shell/sqlite3.o $(TLIBS)
 END
 }
-# With the tests of the shell, which is there. It does not run for who may open any file.
+# With the tests of the shell, which is there. It does not run for a user that may open any file.
 check_sqlite() {
     local as=()
     [ "$(id -u)" != 0 ] || as=(setpriv --inh-caps=-all --bounding-set=-all)
@@ -194,7 +194,7 @@ check_suitesparse() {
         # shellcheck disable=SC2046
         "${options[@]}" -o demo "$@" -Wl,--start-group $(find . -name 'lib*.a') -Wl,--end-group -lopenblas -lm -lstdc++ 2>>log
     }
-    # What it prints on a file, but for times.
+    # What it prints on a file, except for times.
     on() {
         all=$((all + 1))
         ./demo <"$1" >said 2>>log && passed=$((passed + 1))
@@ -285,9 +285,9 @@ compile() {
 }
 
 fact() { [ -s "$1" ] && python3 -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2], "-"))' "$1" "$2" || echo -; }
-# How many objects without rules are those of plain, byte for byte, and, where there are others, how many more are but for
-# the numbers in names of private labels, which LLVM counts up in one run of the compiler: $1/identity.numbered names
-# them, and $1/identity.different the rest.
+# How many objects without rules are those of plain, byte for byte, and, where there are others, how many more are except
+# for the numbers in names of private labels, which LLVM counts up in one run of the compiler: $1/identity.numbered
+# names them, and $1/identity.different the rest.
 identical() {
     [ -d "$1/identity.o" ] || { echo - && return; }
     local same=0 but=0 all=0 object digest
@@ -356,7 +356,7 @@ for project in ${*:-$usual}; do
     result=same
     [ "$expected" != - ] && [ "$got" != - ] || result=untested
     [ -z "$broken" ] && [ "$expected" = "$got" ] && [ -n "$expected" ] || { result="DIFFERENT${broken:+: no build:$broken}" && different=1; }
-    # What comes out of the cache is what went in.
+    # The cache gives back what was put in.
     for kind in warm ir; do
         case " $variants " in *" $kind "*) ;; *) continue ;; esac
         cmp -s "$results/$ruled.objects" "$results/$kind.objects" || { result="DIFFERENT: objects, $kind" && different=1; }

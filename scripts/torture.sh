@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Looks for wrong code, and writes tests/llvm/TORTURE.md: programs that check themselves, or print a digest of all that they
 # have computed, do the same by `rewright cc` as by plain clang, at several levels and with odd costs, by which rules are
-# used where nobody would use them. Not part of CI: it wants the network, and hours of CPU time for all of it.
+# used where no user would use them. Not part of CI: it wants the network, and hours of CPU time for all of it.
 #
 #   scripts/torture.sh [gcc|csmith|llvm]...     (all)
 #
@@ -37,7 +37,7 @@ for pack in ${RULES:-std std.libm std.libc}; do packs+=(--rules "$pack"); done
 folders=${FOLDERS:-ConstraintElimination CorrelatedValuePropagation DeadStoreElimination EarlyCSE GVN InstCombine
     InstSimplify JumpThreading LICM Reassociate SCCP SimplifyCFG}
 
-# C as GCC's tests are written, in any of its years; `std.libm` wants that nobody reads `errno`.
+# C as GCC's tests are written, in any of its years; `std.libm` requires that no code reads `errno`.
 dialect="-w -fno-math-errno -std=gnu17 -Wno-implicit-int -Wno-implicit-function-declaration -Wno-int-conversion
     -Wno-incompatible-function-pointer-types -Wno-return-type"
 
@@ -119,7 +119,7 @@ program() {
     done
     [ -n "$said" ] || clang-19 "${objects[@]}" -lm -o program 2>errors || said="not linked"
     if [ -z "$said" ]; then
-        # Here nobody wants to hear from the shell that one was killed.
+        # The shell is not to report here that one was killed.
         { (ulimit -t 5 -c 0 && exec setarch -R ./program) >output 2>&1 </dev/null && said=0 || said=$?; } 2>/dev/null
         said+=" $(cksum <output)"
     fi
@@ -181,7 +181,7 @@ compared() {
     while IFS='|' read -r name rest; do
         programs=$((programs + 1))
         ! cmp -s "$plain/said/$name" "$results/said/$name" || continue
-        # What says something else at another level, its addresses perhaps, says nothing here.
+        # A program that prints something else at another level, its addresses perhaps, shows nothing here.
         CC=clang-19 LEVEL=O0 OUT=$results/unoptimised program "$name|$rest"
         cmp -s "$plain/said/$name" "$results/unoptimised/$name" && echo "$name" || programs=$((programs - 1))
     done <"$results/list" >"$results/different"
@@ -252,7 +252,7 @@ for path in glob.glob(f"{results}/refuted.??????"):
     report = json.load(open(path))
     row["validated"] += sum(f["verdict"] != "unknown" for f in report["functions"])
     for f in report["functions"]:
-        # What no replay confirms is no refutation, but somebody should look at it.
+        # A difference that no replay confirms is no refutation, but should be looked at.
         doubts = [reason for reason in f["reasons"] if reason.startswith("it may differ")]
         if f["verdict"] == "refuted":
             doubts = [f"on {f['shown']}: before, {f['before']}; after, {f['after']}"]

@@ -37,7 +37,7 @@ for project in "$@"; do
     mv "$report.part" "$report"
 done
 
-# What `scripts/alive.py` and `scripts/passes.py` have printed, where it was kept.
+# The output of `scripts/alive.py` and `scripts/passes.py`, where it was kept.
 python3 - "$work/results" "$work" >"$table.part" <<'END_OF_TABLE'
 import glob, json, os, re, sys
 KINDS = ["pairs", "proved", "refuted", "tested", "unknown"]

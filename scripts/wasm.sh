@@ -37,7 +37,7 @@ joined() {
         number=$(sed -n 's/^function \(u0:[0-9]*\)(.*/\1/p' "$file")
         [ -z "$name" ] || names+=(-e "s/\b$number\b/%$name/")
     done
-    # What the linker adds does nothing.
+    # The functions that the linker adds do nothing.
     rm -f "$1"/*--__wasm_call_ctors.clif
     cat "$1"/*--function*.clif | sed "${names[@]}" -e '/^;; /d'
 }
@@ -48,7 +48,7 @@ for source in "${sources[@]}"; do
     name=$(basename "$source" .c)
     folder=$out/${#folders[@]}-$name
     mkdir -p "$folder"
-    # What it does not have is imported; it is compiled only.
+    # Functions that it does not have are imported; it is compiled only.
     "$clang" --target=wasm32 "${flags[@]}" -nostdlib -Wl,--no-entry,--export-all,--allow-undefined "$source" -o "$folder/$name.wasm"
     # Before the mid-end, which both sides begin with.
     "$wasmtime" compile -O opt-level=0 --emit-clif "$folder/functions" -o "$folder/$name.cwasm" "$folder/$name.wasm"

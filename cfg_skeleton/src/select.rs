@@ -1,6 +1,6 @@
 //! Choosing one program from a saturated e-graph: a [`Selection`] maps (class, segment) to a definition.
 //!
-//! What there is to choose from ([`choices`](mod@choices)) is found first, with a plan of the states in memory. Then
+//! The alternatives ([`choices`](mod@choices)) are found first, with a plan of the states in memory. Then
 //! passes make the program and change it, once each, in the order of one list ([`line`](fn@line)). They work on one
 //! [`placement`], which knows what uses what and what all of it costs. The validator checks what comes out and shares
 //! no code with the rest, and elaboration only prints it.
@@ -66,7 +66,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 use usable::Usable;
 
-/// Chooses the cheapest program that it finds. What comes back has passed [`fn@validate`].
+/// Chooses the cheapest program that it finds. The result has passed [`fn@validate`].
 pub fn select(given: Saturated, options: &Options) -> Result<SelectionReport, SelectError> {
     let Saturated { cfg, universe, skeleton, view, .. } = given;
     if !view.contradictions.is_empty() {

@@ -406,7 +406,7 @@ pub fn identity_selection(function: &Function, skeleton: &Skeleton, view: &EGrap
                 }
             }
         }
-        // What a branch tests is no value of the program either.
+        // The condition of a branch is no value of the program either.
         let last = skeleton.last_segment(*block);
         let of_values = |input: &InputId| skeleton.value_input.contains(&Some(*input));
         for input in data.operands.iter().filter(|input| !of_values(input)) {

@@ -44,11 +44,11 @@ const MAX_UNROLLED: usize = 40;
 pub enum Change {
     /// The first test is made ahead of it; further ones stand at its end.
     TestLast,
-    /// So many iterations come ahead of it.
+    /// This many iterations come ahead of it.
     Ahead(u64),
-    /// So many iterations come ahead of it, after which it is known to end.
+    /// This many iterations come ahead of it, after which it is known to end.
     Instead(u64),
-    /// So many iterations are one.
+    /// This many iterations become one.
     Unrolled(u64),
     /// One loop for each way that this block's branch goes, which always goes the same way.
     Divided(BlockId),
@@ -65,7 +65,7 @@ pub struct Proposal {
     pub change: Change,
 }
 
-/// Why a proposed variant is none: a bug.
+/// Why a proposed variant is not a variant: a bug.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unfaithful {
     /// It is no function.

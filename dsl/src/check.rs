@@ -17,7 +17,8 @@
 //! 6. [`occurrences`]: if asked for, what each name means, by its place.
 //!
 //! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
-//! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
+//! its uses stay silent. Everything that enters the program is well-typed and complete, whatever else is wrong in the
+//! file.
 
 mod ambiguous;
 mod approximate;
@@ -95,7 +96,7 @@ pub struct ParsedFile {
     pub pack: String,
     /// The tree.
     pub file: Arc<File>,
-    /// Imports by path as written -> index of the file. What is absent could not be loaded and is reported.
+    /// Imports by path as written -> index of the file. An absent one could not be loaded and is reported.
     pub imports: IndexMap<String, usize>,
     /// Asked for by the user, not only imported: lints speak of it.
     pub root: bool,

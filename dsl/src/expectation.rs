@@ -21,7 +21,7 @@ pub struct Expectation {
 }
 
 /// The change of a file's text that gives the example at a span another expectation. `None` where no example stands
-/// there, or the new one would be none.
+/// there, or the new one would be no expectation.
 pub fn update(text: &str, span: Span, to: &Expectation) -> Option<Fix> {
     let item = text.get(span.start as usize..span.end as usize)?;
     let parsed = parse_lossless(0, item);

@@ -333,7 +333,7 @@ pub enum ScheduleStep {
     Run { ruleset: String, limits: StepLimits },
     /// Rounds until nothing changes or a budget ends.
     Saturate { ruleset: String, limits: StepLimits },
-    /// So many times, or until nothing changes or a budget ends.
+    /// This many times, or until nothing changes or a budget ends.
     Repeat { count: Option<u64>, steps: Vec<ScheduleStep> },
 }
 

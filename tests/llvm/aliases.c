@@ -38,7 +38,7 @@ KEEP int back(void *memory, float f) {
 KEEP long late(void *memory, int c) {
   long first = *(long *)memory;
   *(long long *)memory = 5;
-  // What was loaded before is not loaded again behind the store.
+  // A value that was loaded before is not loaded again behind the store.
   return c ? first * 3 : 0;
 }
 KEEP long arms(void *memory, long long *q, int c) {

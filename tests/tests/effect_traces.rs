@@ -1,10 +1,10 @@
 //! Random programs over a domain with effects, before and after: what they do to the outside is the same, in the same
-//! order, but for the statements that the remarks list. When an object is made the outside does not see; each statement
-//! that makes one is executed as often as before, or less often where the remarks say that it has moved.
+//! order, except for the statements that the remarks list. When an object is made the outside does not see; each
+//! statement that makes one is executed as often as before, or less often where the remarks say that it has moved.
 //!
 //! Each statement of a program carries a number, which survives optimisation. Both versions run in the interpreter,
-//! whose outside notes every statement that is executed. What the rules claim (that a copy is as good as the original,
-//! that unlocking undoes locking) is true of that outside, so results and operands are the same, too.
+//! whose outside notes every statement that is executed. The claims of the rules (that a copy is as good as the
+//! original, that unlocking undoes locking) are true of that outside, so results and operands are the same, too.
 //!
 //! Of what is gone, the outside must not miss half: wherever a lock is executed that is gone, an unlock of it that is
 //! gone is executed before the next time, and the other way round. So a licence for a lock in front of a loop, a
@@ -132,7 +132,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// A function of about so many statements.
+    /// A function of about this many statements.
     fn function(seed: u64, size: usize) -> String {
         let items = vec!["%x0".to_string(), "%x1".to_string()];
         let text = "func %f(%x0: Item, %x1: Item) -> (Item, Item, Item) {\n".to_string();
@@ -268,7 +268,8 @@ impl Writer {
         let _ = writeln!(self.text, "  jump join{n}\njoin{n}:");
     }
 
-    /// A loop that locks and then goes round again, sometimes, before it unlocks: every way out leads past the unlock.
+    /// A loop that locks and then sometimes starts the next iteration before it unlocks: every way out leads past the
+    /// unlock.
     fn locked_again(&mut self) {
         let (n, x) = (self.block(), self.item());
         let [times, item, left, odd, next, i, l] = std::array::from_fn(|_| self.fresh());
@@ -277,7 +278,7 @@ impl Writer {
         let locked = self.call_of("lock", &item);
         let known = self.items.len();
         let _ = writeln!(self.text, "  {odd} = is_odd {item}\n  br {odd}, again{n}, on{n}\nagain{n}:");
-        // What is said turns odd into even.
+        // A call of `say` turns odd into even.
         let said = self.call_of("say", &item);
         let _ = writeln!(self.text, "  jump next{n}({said}, {left})\non{n}:");
         self.items.truncate(known);

@@ -334,7 +334,7 @@ fn ranges_and_bits_decide_tests() {
     case.becomes("one_after_the_other", "icmp brif | icmp brif | return | return");
     case.becomes("at_a_merge", "brif | jump | jump | imul return");
     case.becomes("by_check", "icmp trapnz return");
-    // What is below 4 is below 6.
+    // A value below 4 is below 6.
     case.becomes("earlier_check", "icmp trapnz icmp trapnz return");
     case.stays("other_order", "icmp brif | icmp brif | icmp return | return");
     case.stays("sum_that_overflows", "icmp brif | iadd icmp return | return");

@@ -290,7 +290,7 @@ fn circles_are_found() {
         ("d", "use crate::{a::A};"),
     ];
     assert_eq!(circles(&around), ["a", "b::c", "d"]);
-    // What is said in comments and texts, by tests, or between a file and its own folder, is none.
+    // Paths in comments and strings, in tests, or between a file and its own folder are not imports.
     let none = [
         ("a", "// use super::b::B;\nconst T: &str = \"use crate::b::B;\"; const C: char = '\"';"),
         ("b", "use super::a::A;\n#[cfg(test)]\nmod tests { use crate::c::C; }"),

@@ -37,7 +37,7 @@ fn facts_hold_where_bounds_prove_them() {
     assert_eq!(failed_examples(PACK), [] as [String; 0]);
 }
 
-/// What a branch tells is not true everywhere, so it is no fact for rules.
+/// A fact from a branch does not hold everywhere, so it is no fact for rules.
 #[test]
 fn a_branch_makes_no_fact() {
     let module = "

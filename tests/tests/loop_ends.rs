@@ -1,5 +1,5 @@
-//! What loops are left with: closed forms, and loops that go because nothing needs them any more. No equality removes a
-//! loop: those that may not end, that may trap or that have several exits stay.
+//! The values that loops are left with: closed forms, and loops that go because nothing needs them any more. No
+//! equality removes a loop: those that may not end, that may trap or that have several exits stay.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -136,7 +136,7 @@ fn remarks_say_what_became_of_loops() {
          b1(v5: i64): v7: i8 = icmp_ne{i64} v5, v0 br v7, b2, b3 b2: v11: i64 = iadd{i64} v5, v2 jump b1(v11)
          b3: jump b4(v5) b4(v6: i64): v8: i8 = icmp_slt{i64} v6, v0 br v8, b5, b6
          b5: v9: i64 = iadd{i64} v6, v3 jump b4(v9) b6: return v6 }",
-        // What it leaves behind is no polynomial; the product is a new sum.
+        // Its result is no polynomial; the product is a new sum.
         "func g -> (i64) { b0(v0: i64, v1: i64): v2: i64 = const 0 v3: i64 = const 3 v4: i64 = const 24 jump b1(v2, v2)
          b1(v5: i64, v6: i64): v7: i8 = icmp_slt{i64} v5, v4 br v7, b2, b3
          b2: v8: i64 = imul{i64} v5, v1 v9: i64 = bxor{i64} v6, v8 v10: i64 = iadd{i64} v5, v3 jump b1(v10, v9)

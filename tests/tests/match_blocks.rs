@@ -1,4 +1,4 @@
-//! What a `match` block makes, it does not match: it ends by itself, however many expressions it is about.
+//! A `match` block does not match its own results: it ends by itself, however many expressions it is about.
 
 use rewright_pipeline::optimiser::Options;
 use rewright_tests::domain::Optimised;
@@ -15,7 +15,7 @@ fn matches(pack: &str, module: &str) -> (Vec<(String, u64)>, bool) {
     (counted, done.outcome("f").exhausted())
 }
 
-/// A sum of so many products that share a left factor.
+/// A sum of this many products that share a left factor.
 fn products(n: usize) -> String {
     let params: String = (0..n).map(|i| format!(", %w{i}: Matrix")).collect();
     let mut text = format!("func %f(%x: Matrix{params}) -> Matrix {{\n  %s0 = mul %x, %w0\n");

@@ -44,7 +44,7 @@ fn arms_stay_that_are_cheaper_or_do_something() {
     case.becomes("stores", "brif | store jump | return");
 }
 
-/// Where rules know that a parameter is what arrives, nobody may conclude from its arriving there.
+/// Where rules know that a parameter is what arrives, the optimiser may not conclude from its arriving there.
 #[test]
 fn what_passes_arms_equals_nothing_else_for_that() {
     let case = arms();
@@ -104,8 +104,8 @@ fn wrong_rules_about_merges_are_found() {
     }
 }
 
-/// What loops carry is taken to be as little as possible until something else arrives; what a block decides is decided by
-/// the edges into it. Neither wants a pack.
+/// The values that loops carry are taken to be as little as possible until something else arrives; the branch of a block
+/// is decided by the edges into it. Neither wants a pack.
 #[test]
 fn what_arrives_decides() {
     let case = Case::with(&["std"], "merges/carried.clif");

@@ -158,7 +158,7 @@ fn what_a_write_may_change_is_made_before_it() {
     assert_eq!(entry(&arm("copy %x", "put %x")), ["copy", "put"], "what is copied may be gone");
     assert_eq!(entry(&arm("copy %x", "%o = say %x")), ["say"]);
     assert_eq!(entry(&arm("snapshot", "put %x")), ["snapshot", "put"], "it reads what is written");
-    // What is stored is needed where that happens.
+    // The stored value is needed where the store happens.
     assert_eq!(entry(&arm("make %n", "put %a")), ["make", "put"]);
 }
 

@@ -158,7 +158,7 @@ fn a_certificate_of_other_bits_is_refused() {
     assert!(!accepts(&of(straight, BITS), &of(crossed, BITS)));
 }
 
-/// What is right for the first version, which may give any NaN, is not for the second one.
+/// A value that is right for the first version, which may give any NaN, is not right for the second one.
 #[test]
 fn nans_that_are_given_and_computed_do_not_change_places() {
     let chosen = |yes: &str, no: &str| {

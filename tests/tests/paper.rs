@@ -101,8 +101,8 @@ func %forward(%w: Matrix, %x: Matrix, %b: Matrix, %f: Activation) -> Matrix {
     assert_eq!(done.operations("forward"), ["fused"], "{}", done.text("forward"));
 }
 
-/// What is executed where a write stays is chosen together with values: a copy of a product is the product in place, unless
-/// the product is wanted anyway.
+/// The operation that is executed where a write stays is chosen together with values: a copy of a product is the product in
+/// place, unless the product is wanted anyway.
 #[test]
 fn writes_are_chosen_with_values() {
     let pack = "

@@ -146,7 +146,7 @@ unsafe rule look_copy(a: Item): look(copy(a)) => look(a)
 ";
     const STATEMENTS: usize = 4;
     for place in 0..=STATEMENTS {
-        // Somebody else wants the copy; or nobody.
+        // Other code uses the copy; or none does.
         for wanted in [true, false] {
             let mut module = String::from("func %f(%x: Item) -> (Item, Item) {\n");
             for i in 0..=STATEMENTS {

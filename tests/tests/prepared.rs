@@ -42,7 +42,7 @@ fn lowered_rules_are_what_they_were_when_they_were_kept() {
     assert!(text(&before) == text(&after));
     assert_eq!(format!("{:?}", before.program().universe.types), format!("{:?}", after.program().universe.types));
     assert_eq!(before.program().rules.len(), after.program().rules.len());
-    // What is not whole is nothing.
+    // Incomplete data give nothing.
     for end in (0..bytes.len()).step_by(bytes.len() / 50) {
         assert!(Lowered::from_bytes(&bytes[..end]).is_none(), "{end} of {} bytes", bytes.len());
     }

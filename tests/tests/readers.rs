@@ -26,7 +26,7 @@ use std::time::Duration;
 /// How long one text may take, on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Bytes that a process may map. What a reader needs is a small part of it, and what grows without bound is more.
+/// Bytes that a process may map. A reader needs a small part of it, and more where it grows without bound.
 const MEMORY: u64 = 6 << 30;
 
 /// Texts of the tree that are longer are left out, so that there are many cases rather than long ones.
@@ -117,19 +117,19 @@ const WORDS: [&str; 78] = [
 /// A change of a text. Places are shares of its length, so that they stay where they are while a case shrinks.
 #[derive(Clone, Debug)]
 enum Edit {
-    /// From here, so many characters.
+    /// From here, this many characters.
     Cut(u16, u8),
     /// The same once more, there.
     Double(u16, u8, u16),
     /// A word in front of this place.
     Word(u16, usize),
-    /// A word in place of so many characters.
+    /// A word in place of this many characters.
     Replace(u16, u8, usize),
     /// A part of another text.
     Splice(u16, u16, u16, u8),
     /// Everything from here on is gone.
     End(u16),
-    /// The same again and again, so often.
+    /// The same again and again, this many times.
     Repeat(u16, u8, u16),
 }
 
@@ -244,7 +244,7 @@ fn texts(extension: &str) -> Vec<String> {
     texts
 }
 
-/// As many cases, or so many times as many as `REWRIGHT_FUZZ` says.
+/// This many cases, times `REWRIGHT_FUZZ` where that is set.
 fn cases(count: u32) -> ProptestConfig {
     let times = std::env::var("REWRIGHT_FUZZ").map_or(1, |times| times.parse().expect("REWRIGHT_FUZZ is a number"));
     ProptestConfig { cases: count * times, failure_persistence: None, ..ProptestConfig::default() }
@@ -328,7 +328,7 @@ fn clif_is_read() {
 fn llvm_ir_is_read() {
     proptest!(cases(1500), |(input in input())| bounded(&input.bytes(&LL), |bytes| {
         if let Ok(file) = llvm::module::read_bytes(bytes.to_vec()) {
-            // What nothing replaces goes out byte for byte.
+            // A function that nothing replaces goes out byte for byte.
             let same = llvm::module::write(&file, &vec![None; file.functions.len()], &[]);
             assert_eq!(same.as_bytes(), bytes);
             let _ = LLVM.import(&file, |_| true);

@@ -1,5 +1,5 @@
 //! Types of what calls are given and give: versions of functions for more specific arguments, and results of more
-//! specific types. What is executed checks that each operand has the type that the overload takes.
+//! specific types. Each executed call checks that each operand has the type that the overload takes.
 
 use rewright_cfg_skeleton::ir::interp::{Callees, Host, Memory, Outcome, Results, run};
 use rewright_cfg_skeleton::ir::{Inst, InstKind, Module};

@@ -1,4 +1,4 @@
-// What files of kernels and programs have in common: exported functions without parameters, which `rewright bench --native`
+// The common part of files of kernels and programs: exported functions without parameters, which `rewright bench --native`
 // calls. Linear memory begins as zeros, so they fill what they read.
 
 #define CALL(name, before, call, result)                                                                               \

@@ -6,8 +6,8 @@
 //!
 //! **In memory** an array is the address of its first element, row by row; in front of it, one 64-bit word each,
 //! stand the rank (next to the elements), then the lengths of its dimensions, the first nearest. So `p` is what a
-//! BLAS takes, `((int64_t *)p)[-1]` is the rank, and `((int64_t *)p)[-2]` the number of rows. What the pool holds
-//! stays where it is for as long as some universe holds the pool; no code may write to it or free it.
+//! BLAS takes, `((int64_t *)p)[-1]` is the rank, and `((int64_t *)p)[-2]` the number of rows. The data in the pool
+//! stay where they are for as long as some universe holds the pool; no code may write to them or free them.
 
 use crate::model::Scalar;
 use std::collections::BTreeMap;

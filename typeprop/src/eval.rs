@@ -52,7 +52,7 @@ pub fn evaluate_at(universe: &Universe, op: OpId, targs: &[Option<Repr>], args: 
 
 /// Has an operation a meaning at these representations of its type arguments? One without has no value, whatever its
 /// operands: a model does not know the representations, or a spec uses such an operation, has a literal that does not
-/// fit, or needs itself. What neither model nor spec says is not known here; it may have a meaning.
+/// fit, or needs itself. The meaning that neither model nor spec gives is unknown here; there may be one.
 pub fn has_meaning(universe: &Universe, op: OpId, targs: &[Option<Repr>]) -> bool {
     Meaning { universe, seen: vec![] }.op(op, targs)
 }
@@ -366,7 +366,7 @@ mod tests {
         let misfit = universe.ops.declare(op("misfit", 1, None, Some(call(add, vec![Term::Var(0), only(300)]))));
         let uses = universe.ops.declare(op("uses", 1, None, Some(call(misfit, vec![Term::Var(0)]))));
         let widens = universe.ops.declare(op("widens", 1, Some(Model::Zext), None));
-        // What it gives is known where it runs only.
+        // Its result is known where it runs only.
         let host = universe.ops.declare(op("host", 1, None, None));
         let calls_host = universe.ops.declare(op("calls_host", 1, None, Some(call(host, vec![Term::Var(0)]))));
         let this = OpId(universe.ops.len() as u32);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct OpId(pub u32);
 
-/// A rule: an index into the rules of a checked program. What engines and selections report of a rule, they report by
+/// A rule: an index into the rules of a checked program. Engines and selections report about a rule by
 /// it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct RuleId(pub u32);

@@ -7,7 +7,7 @@
 //! is; a NaN that arithmetic *produces* has no defined bits ([`Evaluation::Nan`]).
 //!
 //! [`Model::eval`] dispatches: integers are in `int.rs`, floats in `float.rs`, what is larger than a word in `repr.rs`.
-//! What is known of a result if something is known of the operands says [`Model::transfer`] (`known.rs`).
+//! [`Model::transfer`] (`known.rs`) gives what is known of a result if something is known of the operands.
 //! Memory accesses have names here so that a declaration can say what it is, but no value: their meaning needs a
 //! memory, which the interpreter has. A malformed use (wrong arity, widths that do not fit) is
 //! [`Evaluation::Undefined`], never a panic.
@@ -414,8 +414,8 @@ impl Model {
     }
 
     /// Does it look at the bits of a float, so that it tells one NaN from another? Float arithmetic and comparisons do
-    /// not; bitwise operations, and those on the sign, do. What hands an operand on, or asks for its type, looks at
-    /// nothing.
+    /// not; bitwise operations, and those on the sign, do. An operation that hands an operand on, or asks for its type,
+    /// looks at nothing.
     pub fn sees_nan_bits(self) -> bool {
         let arithmetic = (Model::Fadd..=Model::FcvtToSintSat).contains(&self);
         match self {

@@ -1,6 +1,6 @@
 //! What declarations are called. A name belongs to its pack: two packs that declare a `Matrix` declare two types. In
 //! text that is not a pack's (input, output, costs) such a type is `pack.Matrix`; one whose name no other pack has is
-//! plainly `Matrix`. What the standard library declares keeps its plain name: front ends know it by that.
+//! plainly `Matrix`. Declarations of the standard library keep their plain names: front ends know them by these.
 //!
 //! Not here: what a name means in a pack, which its imports decide (`dsl::check`).
 

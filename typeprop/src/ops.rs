@@ -147,7 +147,7 @@ pub struct Link {
     pub symbol: String,
     /// How integers below 32 bits are passed, where it takes any.
     pub narrow: Option<Extension>,
-    /// May it be called? What a pack says does not decide that, nor what is kept of an earlier run.
+    /// May it be called? Neither a pack nor anything that is kept of an earlier run decides that.
     #[serde(skip)]
     pub allowed: bool,
 }
@@ -254,8 +254,8 @@ impl Op {
         self.is_sited() || self.effects.accesses_memory()
     }
 
-    /// *Is* the state after it, as a node. What a statement at a site leaves behind is another operation's node, if any
-    /// ([`Op::parts`]).
+    /// *Is* the state after it, as a node. The state that a statement at a site leaves is another operation's node, if
+    /// any ([`Op::parts`]).
     pub fn gives_state(&self) -> bool {
         !self.effects.writes.is_empty() && !self.is_sited()
     }
@@ -306,7 +306,7 @@ impl Op {
     }
 
     /// Are the state after it and its value functions of its operands and the state of one region? Then they have names
-    /// in rules ([`Parts`]). What it allocates is fresh each time, and what is io depends on when.
+    /// in rules ([`Parts`]). An object that it allocates is fresh each time, and io depends on when it happens.
     pub fn is_divisible(&self) -> bool {
         let Effects { reads, writes, allocates, io, traps, diverges } = &self.effects;
         self.results.len() == 1

@@ -1,5 +1,5 @@
-//! What a choice costs, or why it is none: walks from the roots through what is picked. Knows nothing of how the
-//! choice was found; every answer of this module's callers goes through here.
+//! What a choice costs, or why it is not a valid choice: walks from the roots through what is picked. Knows nothing of
+//! how the choice was found; every answer of this module's callers goes through here.
 
 use super::graph::{Class, Graph};
 use thiserror::Error;

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(crate) struct Deadline(Duration);
 
 impl Deadline {
-    /// After so much more work.
+    /// After this much more work.
     pub(crate) fn after(work: Duration) -> Deadline {
         Deadline(now() + work)
     }

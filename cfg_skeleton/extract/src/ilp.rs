@@ -49,10 +49,10 @@ pub enum Solved {
     Failed,
 }
 
-/// Solves integer programs. What it says is checked: one that is wrong, or that always fails, leaves the best choice
-/// that was found without it.
+/// Solves integer programs. Its answers are checked: a solver that is wrong, or that always fails, leaves the best
+/// choice that was found without it.
 pub trait Solver: Debug + Send + Sync {
-    /// Minimises; `start` are the values of a solution. What it does is taken off the meter, and ends where that does.
+    /// Minimises; `start` are the values of a solution. Its work is taken off the meter, and ends where the meter does.
     fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort, meter: &Meter) -> Solved;
 
     /// The model without its integers, to add rows to. A solver that has no such thing goes without cuts.
@@ -69,7 +69,7 @@ pub trait Relaxation {
     /// Without some of the rows that were added: their places among those that are left, ascending.
     fn remove(&mut self, rows: &[usize]);
 
-    /// Minimises, within so many seconds of processor time. What it does is taken off the meter, and ends where that
+    /// Minimises, within this many seconds of processor time. Its work is taken off the meter, and ends where that
     /// does.
     fn solve(&mut self, seconds: Option<f64>, meter: &Meter) -> Solved;
 }

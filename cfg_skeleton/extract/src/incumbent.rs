@@ -1,6 +1,7 @@
 //! Good choices without a bound: cheapest trees, trees whose shared parts are cheaper, then local search.
 //!
-//! A move gives one class another node. What that newly needs takes its default pick; what is not needed any more goes.
+//! A move gives one class another node. Classes that this node newly needs take their default picks; those that are not
+//! needed any more go.
 //! **Invariant**: picks of classes that are not had are cheapest trees that end in what is had. So they form no cycle
 //! among themselves, what is had refers only to what is had, and a move can close a cycle only through its class.
 

@@ -16,7 +16,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// So many units.
+    /// A meter of this many units.
     pub fn new(work: u64) -> Meter {
         Meter { granted: work, spent: Cell::new(0) }
     }

@@ -7,7 +7,7 @@ use super::{Answer, Meter, tolerance};
 /// Units of work that a step takes ..
 const STEP: u64 = 16;
 
-/// .. and one more for so many picks that it copies.
+/// .. and one more for every such number of picks that it copies.
 const COPIED: u64 = 8;
 
 /// The cheapest choice, or `None` if there are more than `most` combinations of nodes, or the work is used up.

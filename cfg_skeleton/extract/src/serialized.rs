@@ -177,7 +177,7 @@ pub struct Pick<'s> {
 }
 
 impl Serialized {
-    /// What is computed; what comes from a parent block is left out.
+    /// The nodes that are computed; those that come from a parent block are left out.
     pub fn picks(&self, picks: &[Option<u32>]) -> Vec<Pick<'_>> {
         let named = self.names.iter().zip(picks).filter_map(|(name, pick)| {
             let node = name.nodes.get((*pick)? as usize)?.as_deref()?;

@@ -45,7 +45,8 @@ impl Ord for Offer {
 /// Trees are as large as this at most: sums over shared trees grow exponentially with depth.
 const MOST: f64 = 1e200;
 
-/// By class: its cheapest tree, with costs as `price` says. What is `had` costs nothing and has no tree of its own.
+/// By class: its cheapest tree, with costs as `price` says. A class that is `had` costs nothing and has no tree of its
+/// own.
 pub(crate) fn trees<N: AsRef<Node>>(
     nodes: &[Vec<N>],
     price: impl Fn(Class, usize) -> f64,

@@ -1,8 +1,8 @@
 //! What is known of the integers of classes: bits and bounds ([`Known`]).
 //!
-//! Everything is allowed at first. What a node says of its class, from what is known of its operands, is met with what
-//! was known, until nothing changes or a class has been narrowed [`MAX_STEPS`] times. Wherever it ends, what is known is
-//! true, because each step is: so a class that holds a node over itself proves nothing by that.
+//! Everything is allowed at first. The fact that a node gives of its class, from what is known of its operands, is met
+//! with what was known, until nothing changes or a class has been narrowed [`MAX_STEPS`] times. Wherever it ends, what
+//! is known is true, because each step is: so a class that holds a node over itself proves nothing by that.
 //!
 //! **Invariant**: at each visit of a block, the value of a class is one that is allowed.
 

@@ -3,7 +3,7 @@
 use rewright_typeprop::RuleId;
 use std::fmt;
 
-/// A budget of a unit that ended while rules still matched. What they would have added is not in the view.
+/// A budget of a unit that ended while rules still matched. The nodes that they would have added are not in the view.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stop {
     /// The quantity that was counted.
@@ -35,7 +35,7 @@ pub enum BudgetKind {
 /// How much a budget ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// Some rules, each of which had so many matches; the others went on.
+    /// Some rules, each of which had that many matches; the others went on.
     Rules,
     /// One step of the schedule; those after it ran.
     Step,
@@ -68,7 +68,7 @@ impl BudgetKind {
         }
     }
 
-    /// So many of them: `1 node`, `2 nodes`.
+    /// This many of them: `1 node`, `2 nodes`.
     fn counted(self, n: u64) -> String {
         let one = match self {
             BudgetKind::Matches => "match",

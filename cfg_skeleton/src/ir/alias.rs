@@ -4,8 +4,8 @@
 //! that it reads were written last by such a store. It says nothing of stores behind the load, because memory may change its
 //! type by a store.
 //!
-//! Instructions that nothing is said of alias all others. What makes new instructions, or another function, says nothing of
-//! them, so an instruction that is executed elsewhere, or for several others, promises nothing.
+//! Instructions that nothing is said of alias all others. Code that makes new instructions, or another function, says
+//! nothing of them, so an instruction that is executed elsewhere, or for several others, promises nothing.
 
 use super::InstId;
 use std::collections::BTreeMap;

@@ -12,7 +12,7 @@ use super::{BlockId, Counts, EdgeId, Function};
 /// What a block weighs that is executed once per call: weights count in sixteenths.
 pub const FREQUENCY_ONE: u64 = 16;
 
-/// The share of a block that is executed whenever its function is, but for loops ([`Counts::share`]).
+/// The share of a block that is executed whenever its function is, except for loops ([`Counts::share`]).
 pub const SHARE_ONE: u64 = 1 << 30;
 
 /// Frequencies stop growing at this many executions per call, and so do the iterations of one loop.
@@ -26,7 +26,7 @@ const COLD: u64 = 16;
 pub enum Weighing {
     /// By executions per call: those that are known ([`super::Counts`]), else assumed ones.
     Executions {
-        /// So many times more for each enclosing loop of which the number of iterations is not known.
+        /// This many times more for each enclosing loop of which the number of iterations is not known.
         per_loop: u64,
     },
     /// By occurrence: a block counts [`OCCURRENCE`], whatever is known of it, and one more for each enclosing loop, so
@@ -144,7 +144,7 @@ impl Cfg {
         self.weighing
     }
 
-    /// Reachable blocks; every block comes after its dominators, and after its predecessors but for back edges.
+    /// Reachable blocks; every block comes after its dominators, and after its predecessors except for back edges.
     pub fn reverse_post_order(&self) -> &[BlockId] {
         &self.reverse_post_order
     }

@@ -71,7 +71,7 @@ pub(super) fn is_droppable(kind: &InstKind, universe: &Universe) -> bool {
         InstKind::Opaque { effects, .. } => *effects == OpaqueEffects::Pure,
         InstKind::Op { op, access, .. } => {
             let effects = &universe.ops.get(*op).effects;
-            // What traps beside an access: a load does so only where its access says.
+            // An operation with an access traps only where the access says so.
             let traps = effects.traps && access.is_none_or(|a| a.trap.is_some());
             effects.is_value() && !traps
         }

@@ -5,8 +5,8 @@
 //! of one name are one region. Types of operands may be more precise than those of the parameters: infer them again
 //! afterwards ([`super::infer::reinfer`]).
 //!
-//! **Invariant**: a verified caller stays verified. Nothing here decides what is worth it but for sizes: recursion is
-//! never followed ([`super::calls::CallGraph`]).
+//! **Invariant**: a verified caller stays verified. Except for sizes, nothing here decides what is worth it: recursion
+//! is never followed ([`super::calls::CallGraph`]).
 
 use super::cfg::{FREQUENCY_ONE, SHARE_ONE};
 use super::{Block, BlockId, Counts, Edge, EdgeArg, Function, Inst, InstId, InstKind, RegionId, Terminator, Value};
@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 pub struct InlineLimits {
     /// A body of more instructions stays a call.
     pub body: usize,
-    /// A function does not grow beyond so many instructions.
+    /// A function does not grow beyond this many instructions.
     pub function: usize,
 }
 
@@ -56,7 +56,7 @@ pub fn instructions(f: &Function) -> usize {
     f.layout.iter().map(|b| f.block(*b).insts.len()).sum()
 }
 
-/// What is opaque is so to one function's front end: it cannot stand in another.
+/// A function without opaque parts: these mean something to one function's front end only, and cannot stand in another.
 fn is_inlinable(f: &Function) -> bool {
     f.layout.iter().all(|b| {
         let block = f.block(*b);
@@ -121,7 +121,7 @@ fn region(f: &mut Function, name: &str) -> usize {
     )
 }
 
-/// A share of a share; what has none has all.
+/// A share of a share; a missing share is all.
 fn part_of(share: Option<u32>, whole: Option<u32>) -> Option<u32> {
     match (share, whole) {
         (Some(share), Some(whole)) => Some((u64::from(share) * u64::from(whole) / SHARE_ONE).max(1) as u32),

@@ -1,8 +1,8 @@
 //! Runs a function: the reference semantics of the IR, with fuel and traps.
 //!
 //! Meanings come from the operation table alone: `model` and `spec` through [`rewright_typeprop::eval`], trap
-//! conditions from `checks`, accesses from [`Model::memory`]. What is opaque is left to a [`Host`]; one that knows
-//! nothing ends the run as [`Outcome::Unsupported`].
+//! conditions from `checks`, accesses from [`Model::memory`]. Opaque instructions are left to a [`Host`]; one that
+//! knows nothing ends the run as [`Outcome::Unsupported`].
 //!
 //! Values are canonical 64-bit constants ([`Scalar::canonical`]). Arithmetic that gives a NaN gives the canonical
 //! quiet NaN: compare floats up to NaN.

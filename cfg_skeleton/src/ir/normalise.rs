@@ -111,7 +111,7 @@ fn edge_executions(function: &Function, from: BlockId, to: BlockId) -> Option<u6
     Some(from?.min(to?))
 }
 
-/// The share of so many of the edges that leave a block for another one.
+/// The share of this many of the edges that leave a block for another one.
 fn edge_share(function: &Function, from: BlockId, to: BlockId, edges: usize) -> Option<u32> {
     let block = function.block(from);
     let (all, share) = (block.term.edges().len().max(1), u64::from(block.counts.share?));

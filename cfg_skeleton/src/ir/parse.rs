@@ -51,7 +51,7 @@ pub struct ParseError {
 /// operations; unknown names are errors.
 ///
 /// # Errors
-/// The first mistake. What is well formed need not verify; see [`read`].
+/// The first mistake. A well-formed module need not verify; see [`read`].
 pub fn parse(text: &str, universe: &mut Universe) -> Result<Module, ParseError> {
     let drafts = drafts(text, universe)?;
     module::complete(text, drafts, universe).map(|(module, _)| module).map_err(|mut errors| errors.remove(0))

@@ -82,7 +82,7 @@ impl<'a> Shares<'a> {
         flow[top.index()] = SHARE_ONE;
         for block in blocks {
             let inner = self.cfg.loop_with_header(*block).filter(|inner| Some(*inner) != of);
-            // Nothing is executed more often than what dominates it, but for loops.
+            // No block is executed more often than one that dominates it, except in loops.
             let own = flow[block.index()].min(self.above(*block, of, &flow));
             match inner {
                 Some(inner) => self.entered[inner.index()] = own,
@@ -112,7 +112,7 @@ impl<'a> Shares<'a> {
                 if !is_rare(*to) {
                     rest = rest.saturating_sub(part);
                 }
-                // What goes back is counted by iterations.
+                // Edges back are counted by iterations.
                 if self.cfg.position(*to) > self.cfg.position(*block) {
                     flow[to.index()] = flow[to.index()].saturating_add(part);
                 }
@@ -197,7 +197,7 @@ impl<'a> Shares<'a> {
     }
 }
 
-/// So many parts of a whole, of an amount.
+/// `parts` of `whole` parts of an amount.
 fn portion(amount: u64, parts: u64, whole: u64) -> u64 {
     (u128::from(amount) * u128::from(parts) / u128::from(whole.max(1))) as u64
 }

@@ -39,7 +39,7 @@ pub enum SpecialiseError {
     /// Nothing is specialised.
     #[error("no parameter of {0} is given a constant")]
     Nothing(String),
-    /// The constant is none of the parameter's type.
+    /// The constant is not of the parameter's type.
     #[error("parameter {position} is a `{ty}`, which the constant given for it is not")]
     Type {
         /// Of the parameter, from 1.
@@ -47,7 +47,7 @@ pub enum SpecialiseError {
         /// Its type.
         ty: String,
     },
-    /// The constant is none that a function may have.
+    /// The constant is not one that a function may have.
     #[error("a constant does not fit its parameter: {0}")]
     Unfit(Defect),
     /// Not in this language, or not this parameter.
@@ -55,7 +55,7 @@ pub enum SpecialiseError {
     Unsupported(String),
 }
 
-/// The number by which a function holds a constant of a type; `None` where it is none.
+/// The number by which a function holds a constant of a type; `None` where it is not of that type.
 pub fn number(constant: &Constant, ty: Ty, universe: &Universe) -> Option<i64> {
     match (constant, universe.types.scalar(ty)) {
         (Constant::Scalar(given, n), Some(scalar)) => (*given == scalar).then(|| scalar.canonical(*n as u64)),
@@ -67,7 +67,7 @@ pub fn number(constant: &Constant, ty: Ty, universe: &Universe) -> Option<i64> {
     }
 }
 
-/// Are these arguments of a function with so many parameters, one of them a constant at least?
+/// Are these arguments of a function with this many parameters, one of them a constant at least?
 ///
 /// # Errors
 /// They are not.

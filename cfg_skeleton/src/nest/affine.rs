@@ -13,10 +13,10 @@ use std::fmt;
 /// Coefficients are smaller than this in magnitude.
 const LIMIT: i128 = 1 << 62;
 
-/// Polynomials have at most so many terms.
+/// Polynomials have at most this many terms.
 const MAX_TERMS: usize = 200;
 
-/// Polynomials within floors have at most so many atoms and terms.
+/// Polynomials within floors have at most this many atoms and terms.
 const MAX_WEIGHT: usize = 200;
 
 /// A variable: a size or the counter of a loop. Numbers are unique within a comparison.

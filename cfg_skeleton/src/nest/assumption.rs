@@ -158,7 +158,7 @@ const REMAINDERS: i128 = 4096;
 /// Sizes near those of a sample for which all constraints hold; `None` where none are found.
 pub(super) fn allowed(sample: &FxHashMap<Var, i128>, constraints: &[Constraint]) -> Option<FxHashMap<Var, i128>> {
     let mut sizes = sample.clone();
-    // What moves one size may break another condition, so this is done several times.
+    // Moving one size may break another condition, so this is done several times.
     for round in 0..=constraints.len() {
         for constraint in constraints {
             let missing = missing_of(constraint, &sizes)?;

@@ -53,7 +53,7 @@ pub struct Certificate {
     /// Arguments of the first version, by name, whose arrays may overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_alias: Vec<(String, String)>,
-    /// So many bits hold sizes and what is computed of them; without, arithmetic on `index` is taken not to overflow.
+    /// This many bits hold sizes and what is computed of them; without, arithmetic on `index` is taken not to overflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_bits: Option<u32>,
     /// Sizes are at most this, where that made nests of the functions.
@@ -230,7 +230,7 @@ pub enum Step {
     Once(Polynomial),
     /// Its body comes next.
     Enter,
-    /// Its body is so many copies.
+    /// Its body is this many copies.
     Reroll(u32),
     /// The same, where what it carries from one copy to the next is in no cell: it is given to one.
     RerollCarried(u32),
@@ -291,7 +291,7 @@ impl From<&Affine> for Polynomial {
 }
 
 impl Polynomial {
-    /// The polynomial; `None` where a divisor is none.
+    /// The polynomial; `None` where a divisor is not positive.
     #[must_use]
     pub fn read(&self) -> Option<Affine> {
         let mut sum = Affine::default();

@@ -168,7 +168,8 @@ impl<'a> Comparison<'a> {
         if let Some(difference) = self.differing_soon() {
             return self.refuted(&difference);
         }
-        // What operations mean is for arrays that do not overlap: others may hold what is stored in one of them.
+        // The meaning of operations is stated for arrays that do not overlap: others may hold what is stored in one of
+        // them.
         let differing = match self.overlapping() {
             Some(_) => None,
             None => match self.by_sequence(&left, &right, &failing, true) {
@@ -202,7 +203,7 @@ impl<'a> Comparison<'a> {
             (Err(((reason, (0, 0)), Some(other))), None) if reason == SPENT && other.reason != SPENT => {
                 (format!("{}, and by the values of cells {SPENT}", other.reason), other.lines)
             }
-            // What keeps cells from being compared says less than why the order is not kept.
+            // The reason why cells cannot be compared says less than the reason why the order is not kept.
             (Err(((_, (0, 0)), Some(other))), None) => (other.reason, other.lines),
             (Err((failure, _)), None) => failure,
         };
@@ -300,7 +301,7 @@ impl<'a> Comparison<'a> {
         }
         let bounds = sizes::excluding(&mut self.decider, &self.before.sizes, failing).ok_or(None)?;
         if let Some(whole) = &right.with_unread {
-            // What is dropped must not have been out of bounds.
+            // Accesses that are dropped must not have been out of bounds.
             let flat = flatten(whole, self.pool, self.names).map_err(|_| None)?;
             let program = Program::new(&flat, false).map_err(|_| None)?;
             let context = self.context(&bounds);

@@ -55,7 +55,8 @@ pub enum TermKind {
     },
 }
 
-/// Whether one value may stand for another one: wherever `left` is no poison, `right` is none and has the same value.
+/// Whether one value may stand for another one: wherever `left` is not poison, `right` is not poison and has the same
+/// value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Question {
     /// Values; each refers to earlier ones.
@@ -100,10 +101,10 @@ pub trait ValueOracle {
     /// Another function begins: what is asked next is about that.
     fn begin(&mut self) {}
 
-    /// So many values are to be compared: the more, the more questions are to be answered.
+    /// This many values are to be compared: the more there are, the more questions are to be answered.
     fn expect(&mut self, _values: usize) {}
 
-    /// So many values of a function are compared, of how many.
+    /// How many values of a function have been compared, and how many there are.
     fn compared(&mut self, _done: usize, _all: usize) {}
 }
 

@@ -135,7 +135,7 @@ pub(crate) fn executes(pool: &Pool, nest: &Nest, sizes: &FxHashMap<Var, i128>, f
     let state = run(nest, pool, &input, None, false);
     let touched = nest.arrays.iter().zip(state.memory.iter().zip(&state.extents));
     let mut touched = touched.filter(|(array, _)| matches!(array.kind, ArrayKind::Argument(_)));
-    // What is only read has extents.
+    // An array that is only read has extents.
     !state.calls.is_empty() || touched.any(|(_, (cells, extents))| !cells.is_empty() || extents.iter().any(|e| *e > 0))
 }
 
@@ -267,7 +267,7 @@ fn seen(pool: &Pool, before: &Nest, after: &Nest) -> Vec<[ArrayId; 2]> {
     for (l, r) in before.results.iter().zip(&after.results) {
         let (Value::Array(a), Value::Array(b)) = (pool.get(*l), pool.get(*r)) else { continue };
         let (x, y) = (before.array(*a), after.array(*b));
-        // What ends with the function has no cells to look at.
+        // An array that ends with the function has no cells to look at.
         if [x, y].iter().all(|array| array.kind == ArrayKind::Local && !array.automatic) {
             seen.push([*a, *b]);
         }

@@ -40,7 +40,7 @@ const MAX_FACTS: usize = 300;
 /// Facts in all that are kept of what loads read until the proof is given up: each takes some hundred bytes.
 const MAX_KNOWN_FACTS: usize = 1_000_000;
 
-/// To copy so many facts costs a step of the decision procedure.
+/// Copying this many facts costs a step of the decision procedure.
 const FACTS_PER_STEP: u64 = 4;
 
 /// Why a proof is given up.

@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(unary("arith.bitcast", given), Ok(Some(given)));
         assert!(matches!(unary("arith.bitcast", made), Err(Stop::Unknown(_))));
         assert_eq!(unary("arith.negf", given), Ok(Some(0x7fc0_0005)));
-        // The payload may be any, but the sign is none.
+        // The payload may be any, but the sign is clear.
         let magnitude = unary("math.absf", made).unwrap().unwrap();
         assert!(f32.allows(magnitude, 0x7fc0_0005) && !f32.allows(magnitude, given));
         assert!(f32.allows(unary("arith.negf", made).unwrap().unwrap(), given));

@@ -39,7 +39,7 @@ pub(crate) fn observe(
     let input = Input { sizes, seed: 7, indices: vec![], fuel: 200_000, in_bounds: true, backwards: false, one: None };
     let left = run(&before.nest, pool, &input, None, true);
     let right = run(&after.nest, pool, &input, None, true);
-    // What a run that was cut short has written last is nothing to go by.
+    // The last writes of a run that was cut short say nothing.
     if !matches!((&left.end, &right.end), (End::Returned(_), End::Returned(_))) {
         return;
     }

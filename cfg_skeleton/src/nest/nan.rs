@@ -14,9 +14,9 @@
 pub enum Bits {
     /// They may be any.
     Any,
-    /// They are those of the first operand, but for the sign, which is the other one.
+    /// They are those of the first operand, except for the sign, which is the other one.
     Negated,
-    /// They are those of the first operand, but for the sign, which is that of a number.
+    /// They are those of the first operand, except for the sign, which is that of a number.
     Magnitude,
     /// They are those of the operand that is chosen.
     Chosen,

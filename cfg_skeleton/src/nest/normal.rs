@@ -6,7 +6,7 @@
 //!   `for 0..b { B }` (`merge`), tiles of one loop become the loop (`untile`), and a loop over `N * M` that only looks
 //!   at quotients and remainders by `M` becomes two (`split`), also where `M` is a size (`uncoalesce`).
 //!
-//! All but `merge` and `uncoalesce` are equalities of sequences. What these need is a [`Condition`] of the result.
+//! All but `merge` and `uncoalesce` are equalities of sequences. These two need a [`Condition`] of the result.
 
 mod carried;
 mod loops;

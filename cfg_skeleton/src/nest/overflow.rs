@@ -1,4 +1,4 @@
-//! Whether arithmetic on indices fits so many bits, where loops and sizes allow.
+//! Whether arithmetic on indices fits a number of bits, where loops and sizes allow.
 //!
 //! Sums and products may wrap on the way, because they are exact modulo a power of two; what is compared, divided or
 //! used as a subscript must be in range. So bounds, subscripts, indices that become data, and dividends are looked at.

@@ -34,7 +34,7 @@ impl std::fmt::Debug for Decider {
 }
 
 impl Decider {
-    /// One that may do so many steps.
+    /// One that may do this many steps.
     #[must_use]
     pub fn new(budget: u64) -> Self {
         Decider::confirmed(budget, None)

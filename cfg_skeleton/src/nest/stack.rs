@@ -13,6 +13,6 @@ pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, &mut run).ok()?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
-    // Without so much memory, on the stack that there is.
+    // Where there is not that much memory, on the current stack.
     found.or_else(run).unwrap_or_else(|| unreachable!("it is done once"))
 }

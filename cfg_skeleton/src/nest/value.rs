@@ -119,8 +119,8 @@ impl Pool {
         found
     }
 
-    /// Whether an operation gives the same when its two operands change places. Of floats this holds but for the bits of
-    /// a NaN, so it does not hold where these are compared.
+    /// Whether an operation gives the same when its two operands change places. Of floats this holds except for the bits
+    /// of a NaN, so it does not hold where these are compared.
     #[must_use]
     pub fn commutes(&self, name: &str) -> bool {
         const INTEGERS: [&str; 11] =
@@ -202,8 +202,8 @@ pub fn is_wrapping_flag(flag: &str) -> bool {
     ["nsw", "nuw", "exact", "disjoint", "nneg"].contains(&flag)
 }
 
-/// Whether the operation, without flags, never makes poison of operands that are none; `amount` is its last operand,
-/// where that is a constant.
+/// Whether the operation, without flags, never makes poison of operands that are not poison; `amount` is its last
+/// operand, where that is a constant.
 #[must_use]
 pub fn is_never_poison(name: &str, from: &str, amount: Option<u128>) -> bool {
     const ARITH: [&str; 36] = [
@@ -307,7 +307,7 @@ pub fn may_trap_on(pool: &Pool, name: &str, operands: &[ValueId]) -> bool {
         && if name == "math.ipowi" { !exponent_is_safe(pool, operands) } else { !divisor_is_safe(pool, operands) }
 }
 
-/// Whether the second operand is a constant, and no negative power: of 0 there is none.
+/// Whether the second operand is a constant that is not negative: 0 has no negative power.
 fn exponent_is_safe(pool: &Pool, operands: &[ValueId]) -> bool {
     match operands.get(1).map(|exponent| pool.get(*exponent)) {
         Some(Value::Constant(Constant { ty, number: Number::Bits(bits) })) => {

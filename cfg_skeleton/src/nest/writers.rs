@@ -70,7 +70,7 @@ pub(crate) fn pieces(
     for &writer in &writers {
         candidates.extend(guesses(program, writer, reading));
     }
-    // What shares more loops with the reading is later, mostly, and so is what comes later in the text.
+    // A write that shares more loops with the reading is mostly later, and so is one that comes later in the text.
     candidates.sort_by_key(|(level, candidate)| std::cmp::Reverse((*level, candidate.access)));
     let candidates: Vec<Candidate> = candidates.into_iter().map(|(_, candidate)| candidate).collect();
     let mut search = Search { program, decider, reading, writers, candidates, pieces: vec![], cases: 0 };
@@ -305,7 +305,7 @@ fn largest(system: &Conjunction, next: usize, length: usize) -> Vec<Affine> {
             }
         }
     }
-    // What the cell says comes before what sizes allow.
+    // Values that the cell gives come before those that sizes allow.
     values.sort_by_key(|value| value.vars().iter().filter(|var| var.0 < FIRST_LOOP_VAR).count());
     values
 }

@@ -94,9 +94,9 @@ impl RemovalGroups {
 /// Is a statement executed exactly when the root of a match is, once before each time? The two must be
 /// *control-equivalent*: the first one dominates the second, is post-dominated by it, and lies in the same innermost
 /// loop (Ferrante, Ottenstein, Warren, "The Program Dependence Graph and Its Use in Optimization", 1987: they have
-/// the same control dependences). Dominance knows neither of paths that go round before they get there (`continue`
-/// between a lock and its unlock) nor of what ends or never ends in between, so nothing on the way may do that:
-/// no back edge, and no statement that may trap or not return. Other members of the match go with the two.
+/// the same control dependences). Dominance knows neither of paths that go through a loop before they get there
+/// (`continue` between a lock and its unlock) nor of what ends or never ends in between, so nothing on the way may do
+/// that: no back edge, and no statement that may trap or not return. Other members of the match go with the two.
 fn together(given: Saturated, (site, root): (SiteId, SiteId), members: &[SiteId]) -> bool {
     let Saturated { cfg, universe, skeleton, view, .. } = given;
     let (a, b) = (skeleton.statement(site).block, skeleton.statement(root).block);

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 pub(crate) enum CheckIdentity {
     /// Traps iff the class is not zero; the class of its truth where there is one.
     Condition(ClassId),
-    /// Traps iff so many bits at an address and an offset from it cannot be accessed; the address is no sum with a
+    /// Traps iff this many bits at an address and an offset from it cannot be accessed; the address is no sum with a
     /// constant.
     Access(ClassId, i64, u32),
     /// Traps iff the operation does, on these operands.

@@ -278,7 +278,7 @@ impl<'a> Choices<'a> {
         }
         self.other_calls(site, keys, usable);
         if !self.given.skeleton.statement(site).results.is_empty() {
-            // What is executed anyway costs its users nothing.
+            // A statement that is executed anyway costs its users nothing.
             let children =
                 if fate == StatementPlan::Keep { SmallVec::new() } else { SmallVec::from_slice(&[executed]) };
             let def = Def::Result { site, index: 0 };

@@ -209,7 +209,7 @@ pub(super) fn statement(
     let Some(statement) = given.skeleton.statements.get(site.index()) else { return CostAndSize::default() };
     let input_cost = |input| node_of_input(model, given, classes, input);
     let cost = match (&statement.kind, choice) {
-        // What is executed at the site of a call or a write is a definition.
+        // The operation that is executed at the site of a call or a write is a definition.
         (_, StatementChoice::Drop)
         | (StatementKind::Opaque { .. } | StatementKind::Call { .. } | StatementKind::Write { .. }, _) => 0,
         (StatementKind::Check { value: Some(value), .. }, StatementChoice::Keep { fused: true }) => input_cost(*value),

@@ -5,7 +5,7 @@
 //! simple integer instruction; a profile may count in anything (cycles, bytes), since costs are compared with each
 //! other only.
 //!
-//! A declared cost may depend on constants and shapes (`cost 2 * rows(A) * cols(A) * cols(B)`). What it names is
+//! A declared cost may depend on constants and shapes (`cost 2 * rows(A) * cols(A) * cols(B)`). The names in it are
 //! looked up among the known constants and the nodes that there are; an unknown size counts as
 //! [`CostModel::assumed`].
 //!

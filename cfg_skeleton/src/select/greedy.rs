@@ -127,7 +127,7 @@ impl Pass for Trees {
     }
 }
 
-/// The cheapest of the first choice and so many others.
+/// The cheapest of the first choice and up to this many others.
 fn choose(choices: &Choices, rounds: usize) -> Result<Draft, SelectError> {
     let mut entities = Entities::new(choices);
     entities.costs();

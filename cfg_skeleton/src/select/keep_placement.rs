@@ -1,4 +1,4 @@
-//! What the original computes stays where the original computes it.
+//! Values that the original computes stay where the original computes them.
 //!
 //! A selection gives each value the place where it costs least. For a back end that moves and shares values itself that
 //! gains nothing, and everything that hangs on places (which values are alive at the same time, what is speculated and
@@ -7,8 +7,8 @@
 //! several places, if the original computes it anew in each of them. Values that the original has not stay as they were
 //! placed.
 //!
-//! **Invariant**: the program is the same but for places. What the places cost more is `stays` of the selection: a
-//! change is compared by what it costs where everything has its best place.
+//! **Invariant**: the program is the same except for places. The extra cost of the places is `stays` of the selection:
+//! a change is compared by what it costs where everything has its best place.
 
 use super::choices::Choices;
 use super::error::SelectError;
@@ -74,7 +74,8 @@ impl<'s> Layout<'s, '_, '_> {
         self.originals.places(self.placement.class(id))
     }
 
-    /// Is it a value of the original that is elsewhere? What only a pack knows to be movable stays where it was moved.
+    /// Is it a value of the original that is elsewhere? An operation that only a pack knows to be movable stays where
+    /// it was moved.
     fn is_away(&self, id: PlacedId) -> bool {
         let given = self.choices.given;
         let is_known = || match self.placement.def(id) {

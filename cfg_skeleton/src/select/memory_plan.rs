@@ -269,7 +269,7 @@ impl Planner<'_, '_> {
         self.asked.kept[site.index()] || self.plan.fates[site.index()] == StatementPlan::Optional
     }
 
-    /// What a dropped write said is not known any more, unless its front end says it.
+    /// Forgets what a dropped write said, unless its front end says it.
     fn forget(&mut self, site: SiteId, after: SegmentId) {
         if let Some((key, Some(_))) = self.checks[site.index()]
             && let Some(known) = self.plan.known.get_mut(key.0 as usize)
@@ -347,7 +347,7 @@ impl Planner<'_, '_> {
                     StatementKind::Check { observes, .. } => !observes,
                     StatementKind::Opaque { .. } | StatementKind::Call { .. } => false,
                 };
-                // What a dominator says already is nothing new.
+                // A fact that a dominator states already is nothing new.
                 let stated = said || self.plan.fates[site.index()] == StatementPlan::Keep;
                 if stated && !self.plan.is_known(self.tree, key, after, write) {
                     self.plan.learn(key, after, write);

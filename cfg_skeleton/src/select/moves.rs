@@ -10,7 +10,7 @@
 //! object of a library. A statement that takes one does not move past statements that write.
 //!
 //! **Invariant**: no path leads from one of the places to another, or round to itself, without passing the statement.
-//! Places of one definition are made so ([`super::code_motion`]). What a pass does is undone where it breaks that, and
+//! Places of one definition are made so ([`super::code_motion`]). A pass's change is undone where it breaks that, and
 //! where it is broken nevertheless, the statement stays where the original has it.
 
 use super::segments::SegmentTree;

@@ -23,9 +23,10 @@ pub struct Options {
     /// What values are kept in; where they are too few, what is cheaper to compute again is not kept. `None`: there
     /// are as many as it takes.
     pub registers: Option<Registers>,
-    /// What costs no more is to be as it was, in a greedy selection.
+    /// In a greedy selection, the original is kept where it costs no more.
     pub prefer_original: bool,
-    /// What the function computes is to be computed where it does so: what follows moves and shares values itself.
+    /// The values that the function computes are to be computed where it does so: later passes move and share values
+    /// themselves.
     pub keep_placement: bool,
 }
 
@@ -69,7 +70,7 @@ impl Default for Budget {
 const AUTO_WORK: u64 = 5_000_000;
 
 impl Budget {
-    /// So many times the work, in whatever way it is counted.
+    /// This many times the work, in whatever way it is counted.
     #[must_use]
     pub fn times(self, effort: u32) -> Budget {
         let size = |n: usize| n.saturating_mul(effort as usize);

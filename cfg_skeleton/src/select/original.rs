@@ -25,7 +25,7 @@ impl Originals {
         let values: FxHashSet<InputId> = own.iter().map(|(input, _)| *input).collect();
         let mut seen: FxHashSet<(InputId, SegmentId)> = FxHashSet::default();
         for (value, at) in own {
-            // What no instruction computes alone is part of what it is for.
+            // An input that no instruction computes by itself is part of the value that it is computed for.
             let mut work = vec![value];
             while let Some(input) = work.pop() {
                 if !seen.insert((input, at)) {

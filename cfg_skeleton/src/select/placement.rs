@@ -336,7 +336,7 @@ impl<'c, 'a> Placement<'c, 'a> {
         }
     }
 
-    /// Does a statement or a terminator use it in the end? What a loop passes on may be used by itself alone.
+    /// Does a statement or a terminator use it in the end? A value that a loop passes on may be used by itself alone.
     fn is_rooted(&self, id: PlacedId) -> bool {
         let mut seen: FxHashSet<PlacedId> = FxHashSet::default();
         let mut work = vec![id];

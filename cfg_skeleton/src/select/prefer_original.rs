@@ -2,7 +2,7 @@
 //!
 //! Of selections that cost the same, the greedy one is any; and by tree costs, what has fewer operands looks cheaper
 //! where those are shared. For a back end that has passes of its own a change without gain is a loss: it has to find
-//! out again what it knew of the original. So each node that is none of the original's goes back to the original's
+//! out again what it knew of the original. So each node that is not one of the original's goes back to the original's
 //! node of its class, with those operands of that which are not there, unless that costs more; at its place, or
 //! further down where only there the state is live that the original reads.
 //!
@@ -69,7 +69,7 @@ fn put_back<'c, 'a>(
         let mut alternatives = choices.of_class[placement.class(*id).index()].iter().filter(is_node);
         let attempt = Attempt { choices, original, placement };
         if let Some((at, plan)) = alternatives.find_map(|alt| attempt.plan(*id, *alt)) {
-            // What comes with it is there before it.
+            // The definitions that come with it are there before it.
             for alt in &plan[1..] {
                 placement.define(*alt, at);
             }

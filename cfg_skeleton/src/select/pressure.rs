@@ -4,7 +4,7 @@
 //! registers, some are stored after their definition and loaded before their next use. A node without effects costs
 //! less than that if it is cheap and its operands are there anyway: then it is computed again in the blocks that use
 //! it, and the value is not alive in between. Where there are registers enough keeping a value is free, and nothing
-//! changes. What is looked at is the entries of blocks; the order of instructions within a block belongs to the
+//! changes. Only the entries of blocks are looked at; the order of instructions within a block belongs to the
 //! back end. Constants take no register: back ends make them where they are used.
 //!
 //! **Invariant**: nothing becomes alive in a block where it was not; an operand is either alive there, or computed

@@ -33,7 +33,7 @@ pub(super) fn unreleased(given: Saturated, selection: &Selection) -> Vec<SiteId>
     let releases = |(site, (statement, choice)): (usize, (&Statement, &StatementChoice))| {
         let (out, region) = match &statement.kind {
             StatementKind::Write { out, region, .. } => (out, region),
-            // What a rule lets go by its effects goes with the others of its match.
+            // A statement that a rule lets go by its effects goes with the others of its match.
             StatementKind::Call { after: Some(StateAfter { out, region }), site, .. } if !is_licensed(site) => {
                 (out, region)
             }

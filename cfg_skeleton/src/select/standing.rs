@@ -48,7 +48,7 @@ impl<T: Copy> Standing<T> {
     /// What stands in the nearest segment that dominates a segment, or in the segment itself.
     pub(crate) fn nearest(&self, tree: &SegmentTree, at: SegmentId) -> Option<(SegmentId, T)> {
         let mut end = self.find(tree, at).map_or_else(|n| n, |n| n + 1);
-        // What precedes a segment in preorder and dominates it dominates all that is between the two, too.
+        // A segment that precedes another one in preorder and dominates it dominates all that is between the two, too.
         while let Some((found, thing)) = end.checked_sub(1).and_then(|last| self.list.get(last)) {
             if tree.dominates(*found, at) {
                 return Some((*found, *thing));

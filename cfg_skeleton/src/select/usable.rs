@@ -44,7 +44,7 @@ impl<'a> Usable<'a> {
     }
 
     fn is_computed(&self, node: &Node<ClassId>) -> bool {
-        // What control makes of values may be a parameter of a block.
+        // A value that control flow makes of others may be a parameter of a block.
         let runs = match node.head {
             Head::Op(op) => {
                 let data = self.universe.ops.get(op);

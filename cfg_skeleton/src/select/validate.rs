@@ -100,14 +100,15 @@ pub enum Violation {
     /// A statement is gone that no rule licenses to go.
     #[error("statement {} is gone, and no rule licenses that", .0.0)]
     NotRemovable(SiteId),
-    /// What is executed at a site does not stand there.
+    /// The operation that is executed at a site does not stand there.
     #[error("segment {} executes something that does not stand at site {}", .0.0, .1.0)]
     NotAtSite(SegmentId, SiteId),
-    /// What is executed in place of a statement that only allocates stands where the statement need not have been reached.
+    /// The operation that is executed in place of a statement that only allocates stands where the statement need not have
+    /// been reached.
     #[error("segment {} executes statement {}, which does not dominate it", .0.0, .1.0)]
     MovedTooFar(SegmentId, SiteId),
-    /// What is executed in place of a statement that only allocates takes what is no number, and something may have been
-    /// written since.
+    /// The operation that is executed in place of a statement that only allocates takes an operand that is no number,
+    /// and something may have been written since.
     #[error("segment {} executes statement {}, past something that may write", .0.0, .1.0)]
     MovedOverWrite(SegmentId, SiteId),
     /// A statement that only allocates is executed again before the original comes to it again.

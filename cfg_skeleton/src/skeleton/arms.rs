@@ -7,7 +7,8 @@
 //! 1. lead nowhere else, and nothing else leads to them or to where they meet;
 //! 2. have no effect, cannot trap and have no loops.
 //!
-//! What is computed in an arm is then computed whichever arm would have been taken; whether that is cheaper, costs say.
+//! A value that is computed in an arm is then computed whichever arm would have been taken; costs say whether that is
+//! cheaper.
 
 use super::{Shortcut, SkeletonEdge, StatementKind};
 use crate::Saturated;

@@ -3,8 +3,8 @@
 //! [`changes`] reads them off a view, [`apply`] makes them in the IR function; the pipeline then builds and
 //! saturates again, a bounded number of times. A branch on a constant becomes a jump, a check that always traps
 //! ends its block, blocks that nothing reaches any more leave the layout, and parameters that are constant, equal to
-//! one another or to a value that dominates them are replaced ([`params`]). What an earlier branch has decided is
-//! decided ([`decided_tests`], [`super::scoped_facts`]). Unused parameters stay here: elaboration drops them.
+//! one another or to a value that dominates them are replaced ([`params`]). A test that an earlier branch has decided
+//! is decided ([`decided_tests`], [`super::scoped_facts`]). Unused parameters stay here: elaboration drops them.
 //!
 //! **Invariant**: each change leaves fewer parameters, edges, checks or operands that are no constants, so rounds end;
 //! and a change is reported only where it holds for the function as it is, all others made or not.

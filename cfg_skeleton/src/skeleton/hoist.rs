@@ -1,7 +1,7 @@
 //! Checks and loads that are executed earlier: once before a branch, for all of its arms, or once before a loop.
 //!
-//! A check goes to the end of a block *g* as a copy of its instruction. What follows is dominated by an equal check then,
-//! and is dropped by selection. That is right if, on every path from the end of *g*,
+//! A check goes to the end of a block *g* as a copy of its instruction. The check that follows is dominated by an equal
+//! check then, and is dropped by selection. That is right if, on every path from the end of *g*,
 //!
 //! * an equal check is met: nothing else leaves the path before, no edge goes back, and there is no cycle that several
 //!   edges enter. So each block is passed at most once, in the iteration of every loop around *g* in which *g* is;
@@ -249,7 +249,7 @@ fn load(given: Saturated, inst: InstId, node: InputId) -> Option<(Load, SmallVec
     Some((Load { op: *op, targs: targs.clone(), state: view.class_of(*state) }, operands))
 }
 
-/// What the statements of a block are, but for those that a check passes unseen.
+/// What the statements of a block are, except for those that a check passes unseen.
 fn block_steps(given: Saturated, block: BlockId) -> Vec<Step> {
     let Saturated { function: f, universe, skeleton: s, view, .. } = given;
     let mut steps = vec![];

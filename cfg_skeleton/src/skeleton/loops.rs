@@ -1,4 +1,4 @@
-//! What loops carry and what they are left with, as equations: the class of a header's parameter holds
+//! The values that loops carry and that they are left with, as equations: the class of a header's parameter holds
 //! `theta(l, first, next)`, too, and that of a parameter of a block that a loop exits to `leave(l, x)`, where a pack
 //! declares such operations.
 //!
@@ -7,9 +7,9 @@
 //! when `l` was entered, then what `x` was at the end of the iteration before; so it is the parameter. `leave(l, x)` is what
 //! `x` was in the iteration in which `l` was left, whichever exit was taken.
 //!
-//! Neither says that a loop ends. What follows from being left (that a counter has reached its bound) may be said only of
-//! loops that end whatever their inputs are ([`Stays`]): elsewhere it would make values equal before the loop that are equal
-//! only behind it. In `for (i = 0; i != n; i += 2)`, `n` and `2 * (n / 2)` are such values.
+//! Neither says that a loop ends. Facts that follow from being left (that a counter has reached its bound) may be stated
+//! only of loops that end whatever their inputs are ([`Stays`]): elsewhere they would make values equal before the loop
+//! that are equal only behind it. In `for (i = 0; i != n; i += 2)`, `n` and `2 * (n / 2)` are such values.
 
 use super::variance::sources;
 use super::{SimpleLoop, Skeleton, SkeletonArg, SkeletonBlock};

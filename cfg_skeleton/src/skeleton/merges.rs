@@ -4,13 +4,13 @@
 //! Let d be the immediate dominator of a block b that several edges enter. Every way to b passes d, and from its last visit
 //! of d on it takes one successor. Where that is a block that nothing else enters, and which dominates the start of an
 //! edge into b, a way that arrives over the edge has taken it; so the condition at the last visit of d tells between the
-//! edges. What d sees is the same when b is entered: a definition that dominates d could be visited again in between only by
-//! a way that passes d again. Arms may branch themselves; then the same holds of each. What an arm carries out of a loop
-//! is a parameter behind that loop, and all conditions are asked in the loop that b is in, so nothing is said to vary less
-//! often than it does.
+//! edges. The values at d are the same when b is entered: a definition that dominates d could be visited again in between
+//! only by a way that passes d again. Arms may branch themselves; then the same holds of each. A value that an arm
+//! carries out of a loop is a parameter behind that loop, and all conditions are asked in the loop that b is in, so
+//! nothing is said to vary less often than it does.
 //!
-//! What is loaded behind such a block is `phi(c, x, y)`, too, if its address is known at d: what a load gives in the states
-//! over its edges ([`super::arriving`]). So a load is forwarded that comes after stores in both arms.
+//! A value that is loaded behind such a block is `phi(c, x, y)`, too, if its address is known at d: what a load gives in
+//! the states over its edges ([`super::arriving`]). So a load is forwarded that comes after stores in both arms.
 //!
 //! Members of a class are equal whenever both have a value: the parameter where its block dominates, `phi` as a function
 //! of its operands everywhere.

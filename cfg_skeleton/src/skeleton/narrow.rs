@@ -8,8 +8,8 @@
 //! nothing that was derived from it is used.
 //!
 //! Selection must have arguments of the type: [`demand`] gives edges nodes of their own, which
-//! [`crate::egraph::demand`] splits from others by type. What such an argument costs, and whether it can be computed at
-//! the end of its edge, is selection's business.
+//! [`crate::egraph::demand`] splits from others by type. The cost of such an argument, and whether it can be computed
+//! at the end of its edge, are left to selection.
 //!
 //! What a function returns may have a type below the declared one in the same way ([`result_types`]).
 //!

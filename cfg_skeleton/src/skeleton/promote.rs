@@ -387,7 +387,7 @@ impl<'a> Planner<'a> {
         needed
     }
 
-    /// What is loaded at the ends of edges into some entries costs this much.
+    /// The cost of the loads at the ends of edges into some entries.
     fn loaded(&self, entries: &BTreeSet<usize>) -> u64 {
         let of = |number: &usize| {
             let entry = &self.entries[*number];
@@ -477,7 +477,7 @@ fn address_of<'a>(given: Saturated<'a>, inst: &'a Inst) -> impl Iterator<Item = 
     args.map(|(_, value)| *value)
 }
 
-/// What is known of several accesses of a location is what is known of each.
+/// Several accesses of a location have only the properties that each of them has.
 fn note(accesses: &mut BTreeMap<Location, Access>, location: &Location, access: Access) {
     let known = accesses.entry(location.clone()).or_insert(access);
     known.aligned &= access.aligned;

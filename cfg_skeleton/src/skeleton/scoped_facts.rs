@@ -1,9 +1,9 @@
 //! Tests and values that are decided by what is known where they stand: ranges and bits of integers, and which are less
 //! than which.
 //!
-//! What is known everywhere comes from the e-graph's nodes ([`crate::egraph::known`]) and from what arrives at parameters
-//! of blocks ([`arriving`]). In a block holds besides, how a branch came out that has led there, that checks have not
-//! trapped which stand before, and so on up the dominator tree ([`scope`]).
+//! Facts that hold everywhere come from the e-graph's nodes ([`crate::egraph::known`]) and from what arrives at
+//! parameters of blocks ([`arriving`]). Within a block, it is also known how a branch that led there came out, that
+//! checks have not trapped which stand before, and so on up the dominator tree ([`scope`]).
 //!
 //! A condition that varies in a loop says something of one iteration. A block that the place of its test dominates, and
 //! that lies in the same loops, is executed in the same iteration: each way into another one leads past the header, which

@@ -1,6 +1,6 @@
 //! Jumps past a block that only decides where to go on, from edges into it that have decided that already (jump threading).
 //!
-//! Such a block computes nothing but what its branch or switch looks at, and is no header of a loop. What it decides behind an edge
+//! Such a block computes nothing but what its branch or switch looks at, and is no header of a loop. Its decision behind an edge
 //! follows from what the edge carries and from what was tested on the way there ([`super::scoped_facts`]). The edge then goes
 //! straight to the successor, which is in the same loop and no header either.
 //!
@@ -152,7 +152,7 @@ impl<'a> Candidate<'a> {
         let outside = |value: Value| settled(scope, view.class_of(s.value_input[value.index()]?));
         let data = f.block(self.block);
         let mut known: FxHashMap<Value, Option<Known>> = FxHashMap::default();
-        // What is computed from parameters; all else is what it is before the block.
+        // Values that are computed from parameters; all others are what they are before the block.
         let mut from_params: FxHashSet<Value> = data.params.iter().copied().collect();
         for (param, arg) in data.params.iter().zip(args) {
             let EdgeArg::Value(arg) = arg else { return None };

@@ -44,7 +44,7 @@ impl Variance {
             for child in &node.children {
                 parents[child.index()].push(id);
             }
-            // What comes from outside is constant but for the seeds below.
+            // Values from outside are constant except for the seeds below.
             if node.children.is_empty() && !matches!(node.head, Head::Leaf(_) | Head::Token(_)) {
                 variance.narrow(view.node_class[i], Loops::new(), &mut work);
             }

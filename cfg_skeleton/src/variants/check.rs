@@ -11,7 +11,7 @@
 //! 3. each operand is the latest copy of the original's operand, and each further parameter gets the latest copy of what
 //!    it stands for.
 //!
-//! That a loop must make progress may be said of one that goes round as a loop does of which the original says it.
+//! That a loop must make progress may be said of one that repeats as a loop does of which the original says it.
 
 use super::condition::is_silent;
 use super::copies::Witness;
@@ -71,7 +71,7 @@ fn constants(function: &Function) -> Vec<Option<i64>> {
     constants
 }
 
-/// What a block executes but for constants.
+/// What a block executes, except for constants.
 fn executed(function: &Function, block: BlockId) -> impl Iterator<Item = &Inst> {
     let insts = function.block(block).insts.iter().map(|id: &InstId| function.inst(*id));
     insts.filter(|inst| !matches!(inst.kind, InstKind::Const(_)))
@@ -269,7 +269,7 @@ fn meet(at: &mut Option<Latest>, arriving: &Latest) -> bool {
     changed
 }
 
-/// Are two terminators the same but for values and edges?
+/// Are two terminators the same except for values and edges?
 fn ends_alike(ours: &Terminator, theirs: &Terminator) -> bool {
     match (ours, theirs) {
         (Terminator::Trap { code }, Terminator::Trap { code: other }) => code == other,

@@ -1,7 +1,7 @@
 //! Which blocks of a loop are copied, and where edges lead then.
 //!
-//! Loops are those of the normal form: a jump enters each, and a jump closes it. What is known of how often blocks run is
-//! divided among their copies, so that a loop and its variant are weighted alike.
+//! Loops are those of the normal form: a jump enters each, and a jump closes it. Known numbers of executions of blocks
+//! are divided among their copies, so that a loop and its variant are weighted alike.
 
 use super::Change;
 use super::condition::steady_branches;
@@ -93,7 +93,7 @@ impl<'a> Copyable<'a> {
         self.function.block(self.header).params.contains(&value)
     }
 
-    /// Iterations each time that it is entered, where that is known. A test before the first one is none.
+    /// Iterations each time that it is entered, where that is known. A test before the first one does not count.
     pub(super) fn trips(&self, universe: &Universe) -> Option<u64> {
         let l = self.cfg.natural_loop(self.id);
         CountedLoops::new(self.function, self.cfg, universe).trips(self.id, l)
@@ -129,13 +129,13 @@ impl<'a> Copyable<'a> {
         (data.counts.trips, data.counts.executions, data.must_progress) = (None, executions, false);
         let data = copies.block_mut(self.header);
         (data.counts.trips, data.must_progress) = (None, false);
-        // What it goes on to is its header now.
+        // The block that it goes on to is its header now.
         let data = copies.block_mut(body);
         (data.counts.trips, data.must_progress) = (trips, must_progress);
         Some(())
     }
 
-    /// Some iterations come ahead of the loop, each of which goes on to the next: so many of so many.
+    /// Some iterations come ahead of the loop, each of which goes on to the next: `times` of `trips`.
     fn ahead(&self, copies: &mut Copies<'_>, times: u64, trips: u64) {
         let mut entering = self.before;
         for _ in 0..times {
@@ -199,14 +199,14 @@ impl<'a> Copyable<'a> {
         reached
     }
 
-    /// An iteration of which the header is none of a loop, run so many times out of so many.
+    /// An iteration whose header is not that of a loop. It runs `share.0` times out of `share.1`.
     fn follow(&self, copies: &mut Copies<'_>, iteration: &BTreeMap<BlockId, BlockId>, share: (u64, u64)) {
         iteration.iter().for_each(|(of, copy)| self.share(copies, *of, *copy, share));
         let data = copies.block_mut(iteration[&self.header]);
         (data.counts.trips, data.must_progress) = (None, false);
     }
 
-    /// A copy of a block runs so many times out of so many.
+    /// A copy of a block runs `share` times out of `whole`.
     fn share(&self, copies: &mut Copies<'_>, of: BlockId, copy: BlockId, (share, whole): (u64, u64)) {
         let executions = self.cfg.frequency(of).saturating_mul(share) / whole;
         copies.block_mut(copy).counts.executions = Some(executions.max(1));

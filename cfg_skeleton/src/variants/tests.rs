@@ -1,4 +1,4 @@
-//! Variants do the same, and what is none is found, whether it was made wrong by hand or at random.
+//! Variants do the same as the original, and a wrong one is found, whether it was made wrong by hand or at random.
 
 use super::check::check;
 use super::copies::{Copies, Witness};

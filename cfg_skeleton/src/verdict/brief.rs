@@ -1,4 +1,4 @@
-//! Long lists in what people read: calls, arguments, memory. What programs read has all of them.
+//! Long lists in what people read: calls, arguments, memory. Output for programs has all of them.
 
 /// Items of a list that are shown as it is.
 const SHORT: usize = 12;

@@ -44,7 +44,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     sources::refuse_dash(&paths, "a permission")?;
     let paths = sources::packs(&paths)?;
-    // What a pack with mistakes would call is unknown.
+    // It is unknown which functions a pack with mistakes would call.
     if !args.revoke && packs::sound(&paths)?.is_none() {
         return Ok(Finding::Found);
     }

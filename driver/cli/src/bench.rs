@@ -90,7 +90,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     if args.loops {
         return loops::run(&args, &clif, &options);
     }
-    // Preparing rules is none of what is measured.
+    // Preparing rules is not measured.
     clif.optimiser.accept_all().context("the rules do not form a program")?;
     if args.native {
         return native::run(&args, &clif, &options);

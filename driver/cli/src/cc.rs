@@ -52,7 +52,7 @@ pub(super) fn opt() -> PathBuf {
     named("REWRIGHT_OPT").unwrap_or_else(|| "opt-19".into())
 }
 
-/// What stands behind our own options is clang's, `--help` too.
+/// Options behind our own are clang's, `--help` too.
 const HELP: &str = "\
 Our own options come first:
       --rules <PACK>    A pack (`mine.rw`), or one that ships; repeatable [default: those of the nearest `rewright.toml`,

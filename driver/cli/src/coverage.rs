@@ -46,7 +46,7 @@ enum Verdict {
     Dearer,
     /// Cranelift makes no instance cheaper.
     NoGain,
-    /// It defines a helper of other rules, or its left side is none of instructions.
+    /// It defines a helper of other rules, or its left side does not consist of instructions.
     Helper,
 }
 

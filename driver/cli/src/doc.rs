@@ -58,7 +58,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     Ok(Finding::Clean)
 }
 
-/// Writes pages into a folder, and over no file that is none: a project has a `README.md` of its own.
+/// Writes pages into a folder, and over no file that it has not made: a project has a `README.md` of its own.
 fn write(folder: &Path, pages: &[Page]) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     for (name, _) in pages {

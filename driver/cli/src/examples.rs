@@ -179,7 +179,7 @@ impl Ran {
     }
 }
 
-/// Is a rule one of these packs' own? What is only imported is its own author's affair.
+/// Is a rule one of these packs' own? Rules that are only imported are left to their own authors.
 pub(super) fn is_of(roots: &[String], rule: &str) -> bool {
     roots.iter().any(|root| own_name(root, rule).is_some())
 }

@@ -34,7 +34,7 @@ impl Format {
     }
 }
 
-/// Prints findings: to stderr for people, to stdout for programs. A command's own JSON is its own affair.
+/// Prints findings: to stderr for people, to stdout for programs. A command prints its own JSON itself.
 pub(super) fn print(format: Format, files: &Sources, found: &[Diagnostic]) {
     let listed = to_json(found, files);
     match format {

@@ -96,7 +96,7 @@ fn merge(parts: Vec<Part>) -> Result<Map<String, Value>> {
     for (name, mut entries) in lists {
         // Entries of one item come from one part, in the order in which it found them.
         entries.sort_by_key(|(item, part, _)| (*item, *part));
-        // What several parts say is said once.
+        // Equal entries of several parts are listed once.
         let mut said: BTreeMap<String, usize> = BTreeMap::new();
         entries.retain(|(_, part, entry)| *said.entry(entry.to_string()).or_insert(*part) == *part);
         let list = name.split('.').fold(&mut whole, |fields, field| &mut fields[field]);

@@ -62,7 +62,7 @@ impl Rules {
 
     /// The same for a file: functions that take lists take those of its calls.
     pub(super) fn load_for(&self, input: &Input) -> Result<Option<Program>> {
-        // What cannot be read is said where it is read as what it is.
+        // An input that cannot be read is reported where it is read as what it is.
         let text = sources::bytes(&input.file).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         self.needed_by(input.language())?.load_with(|roots| packs::load_for(roots, &text))

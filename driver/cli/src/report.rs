@@ -47,7 +47,7 @@ impl Told {
             file.name = here.join(&file.name).display().to_string();
         }
         let text = serde_json::to_string(&self)?;
-        // What says the same twice is one command that ran twice, but for its process.
+        // A command that ran twice leaves two reports with the same text: the process tells them apart.
         let process = std::process::id().to_string();
         let name = Key::of(VERSION, [process.as_bytes(), text.as_bytes()]).to_string();
         Ok(files::write(&folder.join(name), text)?)

@@ -182,7 +182,7 @@ fn directive(args: &Args, file: &File, index: usize) -> Result<String> {
     let (name, signature) = (file.functions[index].name(), &file.functions[index].func.signature);
     let params: Vec<_> = signature.params.iter().map(|p| p.value_type.to_string()).collect();
     if params.len() != args.args.len() {
-        // What looks like an option is an argument here: it may be a negative number.
+        // A word that looks like an option is an argument here: it may be a negative number.
         let late = args.args.iter().find(|arg| arg.starts_with("--"));
         let late = late.map_or(String::new(), |arg| format!("; options such as {arg} stand before the arguments"));
         bail!(

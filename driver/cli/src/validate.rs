@@ -374,7 +374,7 @@ fn comparer<'p>(
     };
     let by_rules = matches!(second, Second::Rules);
     let llvm_rules = has_llvm && (by_rules || methods.iter().any(|method| method.needs_packs()));
-    // What rules have made, they would prove of themselves.
+    // Rules would prove their own results.
     let helps = !by_rules && args.rules.are_named() && methods.contains(&Method::Refined);
     let (mut rules, mut program, mut options) = (None, None, Options::default());
     let (mut equations, mut vouched) = (None, BTreeSet::new());

@@ -110,7 +110,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     // Of a call that fails, the rule's verdict tells.
     let listener: Listener = Arc::new(|_| ());
     let program = args.calls.linked(program, &paths, &listener)?;
-    // What is only imported has been verified by its own author.
+    // Rules that are only imported have been verified by their own authors.
     let own = |name: &str| roots.iter().any(|r| name.strip_prefix(r).is_some_and(|rest| rest.starts_with('.')));
     let wanted = |name: &str| own(name) && args.filter.as_ref().is_none_or(|part| name.contains(part));
     let mut rules: Vec<RuleId> =
@@ -135,7 +135,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     };
     rules = args.sharding.of(rules, "rule");
     let (file, header) = if args.mutate.mutate { mutate::EXPECTED } else { EXPECTED };
-    // What is expected of mutants is about the usual ones.
+    // The expected results of mutants are about the usual ones.
     let usual = !args.mutate.mutate || args.mutate.is_usual() && args.seed == Options::default().seed;
     let expected = Expected::of(&args.paths, file, header).filter(|_| usual);
     if args.update && expected.is_none() {

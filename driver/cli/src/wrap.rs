@@ -204,7 +204,7 @@ fn options_of_build(args: &Args) -> Result<Vec<String>> {
 fn since(command: &[OsString], facts: &Facts, rules: &Rules) -> Option<String> {
     let here = std::env::current_dir().ok()?;
     let former = Former::new(&default_folder("builds")?, &here, command);
-    // What cannot be noted is not said, either.
+    // A change that cannot be noted is not reported, either.
     match former.compare(facts, &rules.identity_of_packs().ok()?).ok()? {
         Since::Fresh => None,
         Since::OtherRules => Some(

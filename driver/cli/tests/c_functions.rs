@@ -52,7 +52,7 @@ fn a_type_that_no_call_in_c_says_is_told() {
 const HEAD: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n\
                     target triple = \"x86_64-pc-linux-gnu\"\n";
 
-/// What holds among operations and not for calls in C is told; what holds there is not.
+/// An example that holds among operations and not for calls in C is reported; one that holds there is not.
 #[test]
 fn examples_are_tried_as_calls_in_c() {
     let dir = tempfile::tempdir().unwrap();
@@ -129,7 +129,7 @@ fn examples_with_operations_are_tried_as_calls_in_c() {
     assert!(!ran.stderr.contains("\"not equal\" of p") && !ran.stderr.contains("not tried"), "{ran:?}");
 }
 
-/// What a rule makes and cannot be called in a file is no choice there; the rest of the function is.
+/// An operation that a rule makes and that cannot be called in a file is not chosen there; the rest of the function is.
 #[test]
 fn what_cannot_be_called_is_not_chosen() {
     let dir = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ fn found(code: &Code) -> Vec<(String, String)> {
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
     let results = report["runs"][0]["results"].as_array().unwrap_or_else(|| panic!("{report:#}")).iter();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_string();
-    // What follows the message stands in lines of its own.
+    // The text that follows the message stands in lines of its own.
     let message = |result: &serde_json::Value| text(&result["message"]["text"]).lines().next().unwrap().to_string();
     results.map(|result| (text(&result["ruleId"]), message(result))).collect()
 }

@@ -1,5 +1,6 @@
-//! What goes wrong around us: a full disk, a limit, a child that is killed, a damaged cache, a program that is missing.
-//! Each command says what happened, exits with 1 or 2 where it could not do its work, and leaves no file half written.
+//! Failures of the environment: a full disk, a limit, a child that is killed, a damaged cache, a program that is
+//! missing. Each command says what happened, exits with 1 or 2 where it could not do its work, and leaves no file half
+//! written.
 //!
 //! Wants clang 19, opt 19 and z3 (`scripts/setup.sh`).
 

@@ -94,7 +94,7 @@ fn what_may_be_meant_otherwise_is_left_to_its_author() {
         "pack p\nimport std.core\nrule a{T}(x: T): iadd(fadd(x, x), x) => x\n",
         // The pack that declares the name is known, but the function takes other types.
         "pack p\nimport std.core\nrule a(x: i32, k: i32): imul(x, k) => ishl{i32, i32}(x, log2(k))\n",
-        // What is computed on the left would be on the right, or not at all.
+        // A computation on the left would have to be on the right, or not be there at all.
         "pack p\nimport std.core\nrule a(const x: i32): iadd(eval(x), 0) => x\n",
     ] {
         let (after, found, left) = fixed(text);

@@ -1,5 +1,5 @@
 //! Functions of libraries that do what they should not while they are called: print, flood, forge, fork, exit, close.
-//! What rules compute with them is right, or there is no match; it is never the value of another call.
+//! The values that rules compute with them are right, or there is no match; they are never those of another call.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! What commands say of a file does not depend on the language that it is in: one function in three.
+//! The output of commands on a file does not depend on the language that it is in: one function in three.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -150,7 +150,7 @@ fn nothing_is_computed_again_for_want_of_registers() {
     assert_eq!(addresses(&after), addresses(&before));
 }
 
-/// The same of both, but for a count of calls at the end of what is printed.
+/// The same of both, except for a count of calls at the end of what is printed.
 #[test]
 fn c_functions_are_what_packs_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/llvm/functions");
@@ -279,7 +279,7 @@ fn structures_in_memory_are_values() {
         for level in ["-O0", "-O2"] {
             assert_eq!(runs(&after, level), (printed.clone(), 22), "{level}");
         }
-        // What is made only to be returned is made where the caller wants it.
+        // A structure that is made only to be returned is made where the caller wants it.
         let assembly = dir.path().join("out.s");
         run(Command::new("clang-19").args(["-O2", "-w", "-S", "-x", "ir"]).arg(&after).arg("-o").arg(&assembly));
         let text = fs::read_to_string(&assembly).unwrap();
@@ -325,7 +325,7 @@ fn what_newer_versions_write_is_read() {
     assert_eq!(text, fs::read_to_string(&again).unwrap(), "there is nothing left to do");
 }
 
-/// With `errno` and without it, a function of libm is the same operation, unless it is said to be none.
+/// With `errno` and without it, a function of libm is the same operation, unless it is said to be no function of libm.
 #[test]
 fn functions_of_libm_with_and_without_errno() {
     const PROGRAM: &str = "#include <math.h>\n#include <stdio.h>\n\
@@ -352,7 +352,7 @@ fn functions_of_libm_with_and_without_errno() {
         };
         assert!(!text.contains("fneg"), "{option}: {text}");
         assert_eq!(calls("f"), ["double @llvm.cosh.f64"; 2], "{option}: {text}");
-        // What is not to be C's own logarithm may do anything.
+        // A function that is not to be C's own logarithm may do anything.
         let logarithms =
             if option == "-fno-builtin-log" { vec!["double @log"; 2] } else { vec!["double @llvm.log.f64"] };
         assert_eq!(calls("g"), logarithms, "{option}: {text}");
@@ -367,7 +367,7 @@ fn functions_of_libm_with_and_without_errno() {
     }
 }
 
-/// What LLVM makes of these, or writes them as, is for it to say.
+/// LLVM optimises these itself, and writes them in its own way.
 #[test]
 fn what_llvm_does_by_itself_is_left_to_it() {
     const PROGRAM: &str = "int tenth(unsigned x) { return x % 10 == 0; }\n\

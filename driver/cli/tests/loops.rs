@@ -83,7 +83,7 @@ const HEAD: &str =
 target triple = \"x86_64-pc-linux-gnu\"
 ";
 
-/// What it computes is not needed, but its step is even and its bound is met exactly, so nothing proves that it ends.
+/// Its result is not needed, but its step is even and its bound is met exactly, so nothing proves that it ends.
 const MAY_NOT_END: &str = "
 define i32 @f(i32 %n, i32 %x, ptr %p) #0 {
 entry:
@@ -149,7 +149,7 @@ fn without_a_licence_it_stays() {
     assert_eq!(licensed(&other, LICENCES[2]), (kept.to_string(), true));
 }
 
-/// What others may see, or what may not come back, is an effect.
+/// An access that other code may see, or a call that may not return, is an effect.
 #[test]
 fn an_effect_keeps_a_licensed_loop() {
     let load = "%v = load i32, ptr %p, align 4";

@@ -86,7 +86,7 @@ fn every_rule_that_ships_has_an_entry_with_its_evidence() {
         wanted.insert(name.to_string());
     }
     assert!(wanted.len() > 1_000, "{}", wanted.len());
-    // What else packs declare has entries, too, one for each overload.
+    // Other declarations of packs have entries, too, one for each overload.
     let core = &pages["std.core.md"];
     for (kind, name) in
         loaded.program.universe.ops.iter().map(|(_, op)| ("###", op)).filter(|(_, op)| op.pack == "std.core")
@@ -221,7 +221,7 @@ fn the_site_has_all_declarations_and_links_them_both_ways() {
     assert!(verdicts.iter().all(shown), "{:?}", verdicts.iter().find(|verdict| !shown(verdict)));
 }
 
-/// What stands in packs is text on pages; the packs that one imports have pages, too.
+/// The contents of packs are text on pages; the packs that one imports have pages, too.
 #[test]
 fn a_site_of_a_pack_holds_what_it_imports_and_no_foreign_tags() {
     let dir = tempfile::tempdir().unwrap();

@@ -92,7 +92,7 @@ fn without_permission_a_library_is_not_even_opened() {
     let optimised = as_user(dir.path(), "opt main.ir --rules asks.rw");
     assert!(optimised.stdout.contains(" = more "), "{optimised:?}");
     assert_eq!(optimised.stderr.matches("not run").count(), 1, "{optimised:?}");
-    // What was not run is not updated.
+    // An example that was not run is not updated.
     let before = fs::read_to_string(dir.path().join("asks.rw")).unwrap();
     as_user(dir.path(), "test asks.rw --update");
     assert_eq!(fs::read_to_string(dir.path().join("asks.rw")).unwrap(), before);
@@ -152,7 +152,7 @@ fn a_project_cannot_allow_anything_and_a_user_can() {
     let ran = as_user(dir.path(), "opt main.ir --rules asks.rw");
     assert!(ran.code == Some(2) && ran.stderr.contains("unknown field"), "{ran:?}");
     fs::remove_file(dir.path().join("rewright.json")).unwrap();
-    // What a project asks for is allowed by the user alone, and only what it lists.
+    // Only the user allows what a project asks for, and only what it lists.
     fs::write(dir.path().join("rewright.toml"), "[project]\nlinks = [\"./lib.so\"]\n").unwrap();
     assert_eq!(as_user(dir.path(), "check asks.rw").code, Some(1));
     let given = as_user(dir.path(), "allow --project");

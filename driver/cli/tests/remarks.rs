@@ -150,7 +150,7 @@ fn a_write_that_goes_has_its_rule() {
     }
 }
 
-/// What is executed in place of a statement is chosen.
+/// The operation that is executed in place of a statement is chosen.
 #[test]
 fn a_statement_in_place_of_another_is_a_change() {
     let head = LLVM.split_once("define").unwrap().0;
@@ -342,7 +342,7 @@ fn what_cannot_be_written_is_left_out() {
     assert!(why.contains("what it makes was chosen, and is left out: `make` cannot be used here"), "{why}");
 }
 
-/// What becomes of branches, edges and memory before values are chosen is said, and counted.
+/// Changes of branches, edges and memory before values are chosen are reported, and counted.
 #[test]
 fn what_is_restructured_is_said() {
     let text = "\

@@ -347,8 +347,8 @@ fn pack(name: &str, rules: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// What is too hard as a whole is asked once for each exponent, or for each amount. (Two rotations of 64 bits by
-/// unknown amounts take a minute: `verify stdlib_rules` has them.)
+/// A question that is too hard as a whole is asked once for each exponent, or for each amount. (Two rotations of 64
+/// bits by unknown amounts take a minute: `verify stdlib_rules` has them.)
 #[test]
 fn hard_questions_are_divided() {
     let rules = "  rule exact(x: f32): fcvt_to_sint_sat{f64, i64}(fpromote{f32, f64}(x)) => \

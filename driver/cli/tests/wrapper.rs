@@ -44,7 +44,7 @@ fn sources() -> TempDir {
         ),
         ("own.h", "#define TWO 2\nint sum(int x, int y);\n"),
         ("broken.c", "int f( { return 1; }\n"),
-        // What only the back end knows: that this is called, and that a loop is not what a pragma wants.
+        // Warnings that only the back end gives: that this is called, and that a loop is not what a pragma wants.
         ("called.c", "__attribute__((warning(\"never\"))) int g(int);\nint f(int x) { return g(x); }\n"),
         (
             "loop.c",
@@ -146,8 +146,8 @@ fn script(own: &TempDir, name: &str, text: &str) -> std::path::PathBuf {
     path
 }
 
-/// Command lines on which nothing of ours is to be seen: no rule matches, or there is nothing for rules to see. What
-/// stands behind `<` is given on standard input.
+/// Command lines on which nothing of ours is to be seen: no rule matches, or there is nothing for rules to see. The
+/// text behind `<` is given on standard input.
 const SAME: [&str; 35] = [
     "-E sum.c",
     "-M main.c",
@@ -290,7 +290,7 @@ fn costs_come_from_profiles_and_configurations() {
 fn steps_that_fail_leave_the_compiler_alone() {
     let steps = [
         ("exit 3", "failed"),
-        // What comes is cut off.
+        // The output is cut off.
         ("opt-19 \"$@\"; for last; do :; done; sed -i '/xor/q' \"$last\"", "cut off"),
         ("for last; do :; done; printf 'BC\\300\\336' > \"$last\"", "bitcode"),
         ("for last; do :; done; printf 'define i32* @f() {\\n}\\n' > \"$last\"", "typed pointers"),

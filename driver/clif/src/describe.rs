@@ -14,7 +14,7 @@ pub fn describe(original: &Function, payloads: &Payloads, payload: PayloadId) ->
     let preamble: Vec<String> = preamble(original);
     let names = |line: &String| line.trim().split([' ', '=']).next().is_some_and(|name| mentions(&bare, name));
     match preamble.iter().any(names) {
-        // What it names may itself name others.
+        // Entities that it names may themselves name others.
         true => format!("{bare}\n{}", preamble.join("\n")),
         false => bare,
     }

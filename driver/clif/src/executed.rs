@@ -9,9 +9,9 @@ use std::hash::{Hash, Hasher};
 /// What a call has executed, those that it makes among it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Executed {
-    /// Instructions and terminators, but for constants, and jumps to the block that stands next.
+    /// Instructions and terminators, except for constants, and jumps to the block that stands next.
     pub instructions: u64,
-    /// By function of the file: the calls of it, but for those of functions that are linked with their callers
+    /// By function of the file: the calls of it, except for those of functions that are linked with their callers
     /// (`colocated`), which may be inlined.
     pub calls: BTreeMap<String, Calls>,
 }

@@ -312,7 +312,7 @@ impl Importer<'_> {
             InstructionData::IntAddTrap { args, .. } if self.sum_fits(args) => SmallVec::from_slice(&args),
             // A cast between scalars has no lanes to order, so its flags say nothing.
             InstructionData::LoadNoOffset { arg, opcode, .. } if !opcode.can_load() => SmallVec::from_slice(&[arg]),
-            // What has no constant of its own is made of two words.
+            // A literal that has no constant of its own is made of two words.
             InstructionData::UnaryIeee16 { imm, .. } => {
                 immediates.extend([imm.bits().into(), 0]);
                 SmallVec::new()
@@ -358,7 +358,7 @@ impl Importer<'_> {
     }
 
     /// Is the unsigned sum of two values in the range of their type, whatever they are? So a sum that traps beyond that
-    /// is a plain one. What is looked at is how the operands are made: constants and zero-extended values.
+    /// is a plain one. Only the definitions of the operands are looked at: constants and zero-extended values.
     fn sum_fits(&self, operands: [clif::Value; 2]) -> bool {
         let dfg = &self.func.dfg;
         let bits = dfg.value_type(operands[0]).bits();

@@ -25,7 +25,7 @@ pub(crate) fn callee_name(caller: &clif::Function, callee: FuncRef) -> Option<St
 
 /// Which functions of a file call which.
 pub(crate) struct Calls {
-    /// Functions by name, but for those that share one.
+    /// Functions by name, except for those that share one.
     by_name: FxHashMap<String, Option<usize>>,
     /// By function: what it calls, once for each call.
     callees: Vec<Vec<usize>>,

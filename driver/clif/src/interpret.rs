@@ -61,7 +61,7 @@ impl<'a> Functions<'a> {
         self.call_counted(name, args, FUEL).0
     }
 
-    /// The same with so many instructions for each activation, and what has been executed.
+    /// The same with this many instructions for each activation, and what has been executed.
     pub fn call_counted(
         &self,
         name: &str,

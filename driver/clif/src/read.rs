@@ -1,8 +1,8 @@
 //! CLIF files: read as a whole, written back as a whole.
 //!
-//! Cranelift's reader does the parsing. What it does not keep is kept here: the text of the header (commands,
-//! settings, targets, comments) and of each function, so that a function that nothing changed is written back
-//! byte for byte. A changed function is printed by Cranelift, followed by the comments that belong to the function
+//! Cranelift's reader does the parsing. The parts that it does not keep are kept here: the text of the header
+//! (commands, settings, targets, comments) and of each function, so that a function that nothing changed is written
+//! back byte for byte. A changed function is printed by Cranelift, followed by the comments that belong to the function
 //! as a whole and by its `; run:` lines, wherever they stood. Other comments on parts of a changed function are
 //! dropped: they name values that may no longer exist. Calling conventions that the text leaves to the reader, which
 //! takes the host's for files that run, stay unsaid.
@@ -124,7 +124,7 @@ pub struct FileFunction {
 impl File {
     /// The strictest settings under which Cranelift's verifier accepts a function as it stands in the file: those
     /// of a machine, perhaps with frame pointers, or else (mixed pointer widths, which only interpreters run) those of none.
-    /// What is made of the function must pass the same ones.
+    /// The function that is made of it must pass the same ones.
     pub fn accepts(&self, func: &Function) -> Result<FlagsOrIsa<'_>, Rejected> {
         let isa = self.isa.as_deref().ok_or(Rejected::Host)?;
         verify(func, isa.into()).map(|()| FlagsOrIsa::from(isa)).or_else(|errors| {

@@ -77,7 +77,7 @@ fn check(folder: &Path) -> (usize, usize, usize, usize) {
                 let keep = |list: Vec<String>| list.into_iter().filter(|o| !o.ends_with("const")).collect::<Vec<_>>();
                 assert_eq!(keep(opcodes(&once)), keep(opcodes(&function.func)), "{}", path.display());
             }
-            // What went out once is a fixed point, up to nothing: same text.
+            // Text that went out once is a fixed point, up to nothing: same text.
             let (_, twice) = there_and_back(&names, &file, &once);
             assert_eq!(once.to_string(), twice.to_string(), "{}", path.display());
             replaced.push(Some(once));

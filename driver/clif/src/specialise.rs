@@ -12,7 +12,7 @@ use rewright_cfg_skeleton::ir::specialise::{SpecialiseError, check_arguments, na
 use rewright_typeprop::{Scalar, Ty, Universe};
 
 /// Adds a function to a file, at its end; or in the place of the general one, if the request gives it that one's name.
-/// What is called is the new function's name.
+/// Gives the new function's name.
 ///
 /// # Errors
 /// There is no such function, constants do not fit, or the general one cannot go.

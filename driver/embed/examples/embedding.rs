@@ -1,7 +1,7 @@
 //! An embedding program: a linear model whose weights are constants, over vectors that are Rust's own.
 //!
-//! The pack declares the types, the functions and two rules; the functions are Rust closures. What depends on the
-//! weights alone is computed while the rules run, and ends as data in the emitted code.
+//! The pack declares the types, the functions and two rules; the functions are Rust closures. A value that depends on
+//! the weights alone is computed while the rules run, and ends as data in the emitted code.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 

@@ -4,7 +4,7 @@
 //! of rules ([`Possible::groups`]) is a ruleset for egglog that is prepared when a step first runs it, and what a step
 //! runs is made of those that can match then.
 //!
-//! **Invariant**: at rest, no table has a row. What a batch leaves behind is the union-find over its class numbers,
+//! **Invariant**: at rest, no table has a row. A batch leaves behind only the union-find over its class numbers,
 //! which nothing refers to; it is bounded by [`CLASSES`].
 
 use super::EngineError;
@@ -83,7 +83,7 @@ impl Base {
         Ok(egraph)
     }
 
-    /// Takes an e-graph back after a batch that gave out at most so many class numbers, and filled these symbols at
+    /// Takes an e-graph back after a batch that gave out at most this many class numbers, and filled these symbols at
     /// most: emptying every table took a third of the time of a small function.
     pub(super) fn give_back(
         &mut self,

@@ -145,8 +145,8 @@ pub(super) fn isa_types(source: &Program, types: &mut TypeStore, node: &Node<Inp
     ty.map_or(Vec::new(), |ty| above(types, ty))
 }
 
-/// A type and all above it, bare names among them. What asking has just interned is not among them: no rule
-/// knows its number.
+/// A type and all above it, bare names among them. Types that the query itself has just interned are not among them: no
+/// rule knows their numbers.
 fn above(types: &mut TypeStore, ty: Ty) -> Vec<Ty> {
     let known = types.interned_len() as u32;
     let mut result = Vec::new();

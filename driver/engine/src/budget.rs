@@ -13,7 +13,7 @@ const MATCHES: u64 = 20_000;
 const MATCHES_PER_INPUT: u64 = 16;
 
 /// Rounds of a ruleset that is to be saturated. Most finish in three or four; a rule that counts down needs as many as
-/// there are numbers. What grows without end meets another limit first.
+/// there are numbers. A set that grows without end meets another limit first.
 const ROUNDS: u64 = 1_000;
 
 /// Nodes per unit, and further ones per input node. Most useful runs reach a tenth of it; a byte swap of 64 bits that is
@@ -31,9 +31,10 @@ const BATCH_FRESH: u64 = 500_000;
 /// Steps of a whole run, however a schedule repeats itself: the standard schedule has 55 rulesets, eight times.
 const MAX_STEPS: usize = 2_000;
 
-/// A unit that has spent its budget runs again with rules held back: beyond so many nodes, and further ones per input
-/// node, each rule has so many matches, and one further for so many input nodes. With 600 nodes, byte swaps that are found
-/// step by step were no longer found; with 6 per input node, long blocks had nothing left for the rules that come last.
+/// A unit that has spent its budget runs again with rules held back: beyond this many nodes, and further ones per input
+/// node, each rule has this many matches, and one further for a number of input nodes. With 600 nodes, byte swaps that are
+/// found step by step were no longer found; with 6 per input node, long blocks had nothing left for the rules that come
+/// last.
 const HELD_NODES: u64 = 3_000;
 const HELD_NODES_PER_INPUT: u64 = 2;
 const HELD_MATCHES: u64 = 100;
@@ -62,7 +63,7 @@ pub struct Budget {
     pub held_nodes: u64,
     /// Further ones per input node.
     pub held_nodes_per_input: u64,
-    /// Matches of each rule from there on; one more for so many input nodes.
+    /// Matches of each rule from there on; one more for a number of input nodes.
     pub held_matches: u64,
 }
 
@@ -85,7 +86,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Matches that a unit of so many input nodes has.
+    /// Matches that a unit of this many input nodes has.
     pub(super) fn max_matches(&self, inputs: u64) -> u64 {
         self.matches.saturating_add(self.matches_per_input.saturating_mul(inputs))
     }
@@ -101,7 +102,7 @@ impl Budget {
         (from, self.held_matches.saturating_add(inputs / INPUTS_PER_HELD_MATCH))
     }
 
-    /// The same with so many of what is counted, whatever the size of the unit.
+    /// The same with this many of what is counted, whatever the size of the unit.
     #[must_use]
     pub fn with(self, budget: BudgetKind, count: u64) -> Self {
         match budget {

@@ -21,12 +21,12 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// `rules`: at most so many are met.
+    /// `rules`: at most this many are met.
     pub(super) fn new(from: u64, allowed: u64, rules: usize) -> Self {
         Held { from, large: false, allowed, matches: vec![0; rules], refused: 0 }
     }
 
-    /// May a rule no longer match in a unit of so many nodes? This match counts.
+    /// May a rule no longer match in a unit of this many nodes? This match counts.
     pub(super) fn refuses(&mut self, rule: RuleId, nodes: u64) -> bool {
         if !self.large && nodes <= self.from {
             return false;
@@ -41,7 +41,7 @@ impl Held {
         refuses
     }
 
-    /// So many nodes were counted.
+    /// This many nodes were counted.
     pub(super) fn counted(&mut self, nodes: u64) {
         self.large |= nodes > self.from;
     }

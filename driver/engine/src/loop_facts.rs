@@ -146,7 +146,7 @@ impl<'r> Classes<'r> {
         }
     }
 
-    /// Classes that count the iterations of a loop which are over, in at least so many bits.
+    /// Classes that count the iterations of a loop which are over, in at least this many bits.
     fn counters(&self, of: Value, bits: u32) -> impl Iterator<Item = Value> + '_ {
         let is = |class: &Value, n: i64| {
             let rows = self.rows.iter().filter(|row| row.class == *class);

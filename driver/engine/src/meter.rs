@@ -127,12 +127,12 @@ impl Meter {
         Meter { growth: growth(program), matches: vec![0; program.rules.len()], sources, ..Meter::default() }
     }
 
-    /// At most so many nodes were made.
+    /// At most this many nodes were made.
     pub(super) fn made(&self) -> u64 {
         self.matches.iter().zip(&self.growth).map(|(matches, growth)| matches * growth).sum()
     }
 
-    /// A run of units with so many input nodes; one that is `held` has rules held back.
+    /// A run of units with this many input nodes; one that is `held` has rules held back.
     pub(super) fn begin(&mut self, budget: &Budget, inputs: &[usize], held: bool) {
         self.held = match inputs {
             [input] if held => {

@@ -224,7 +224,7 @@ impl Runner<'_, '_> {
     /// Those groups of a ruleset that can find something now, in order.
     fn due(&mut self, ruleset: usize) -> Result<Vec<usize>, EngineError> {
         let Rules { can_match, possible, asked, .. } = &self.rules;
-        // What holds of one rule of a group holds of all.
+        // A fact about one rule of a group holds of all.
         let rule = |group: &usize| possible.groups[*group][0];
         let filled = |group: &usize| {
             // A step does not see what it makes itself.

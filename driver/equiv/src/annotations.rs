@@ -59,10 +59,10 @@ pub(super) fn implied(annotation: &str, by: &[String]) -> bool {
             // To free memory is to write.
             ("nofree", "readnone" | "readonly") => true,
             ("nofree", "memory") => ["none", "read"].contains(&other_argument),
-            // What accesses no memory tells other threads nothing; a convergent function is not modelled.
+            // A function that accesses no memory tells other threads nothing; a convergent function is not modelled.
             ("nosync", "memory") => other_argument == "none",
             ("nosync", "readnone") => true,
-            // What returns makes progress.
+            // A function that returns makes progress.
             ("mustprogress", "willreturn") => true,
             _ if name != other_name => false,
             ("align" | "dereferenceable" | "dereferenceable_or_null" | "dead_on_return", _) => {

@@ -1,7 +1,8 @@
 //! How much the solver may do: for one function, and for all functions of a file.
 //!
-//! What it does is counted in its own steps. Of a solver that does not count them the processor time is measured, and
-//! [`PER_SECOND`] steps are charged for each second. Terms of questions are charged too ([`STEPS_PER_TERM`]).
+//! The work of a solver is counted in its own steps. Of a solver that does not count them the processor time is
+//! measured, and [`PER_SECOND`] steps are charged for each second. Terms of questions are charged too
+//! ([`STEPS_PER_TERM`]).
 //!
 //! **Invariant**: a caller that is refused is told which budget is spent, and how large it was.
 
@@ -18,7 +19,7 @@ const PER_SECOND: u64 = 300_000;
 /// z3 takes about as many steps while a term is built, printed and read.
 const STEPS_PER_TERM: u64 = 4;
 
-/// One that counts its steps has so many times the time that they should take.
+/// A solver that counts its steps has this many times the time that they should take.
 const SLACK: u64 = 3;
 
 /// A budget that is spent, with the steps that it had.
@@ -40,12 +41,12 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// So many steps for a function.
+    /// This many steps for a function.
     pub(super) fn new(each: u64) -> Budget {
         Budget { each, function: 0, file: each.saturating_mul(FUNCTIONS) }
     }
 
-    /// Another function begins, which may take one of so many shares.
+    /// Another function begins, which may take one of this many shares.
     pub(super) fn begin(&mut self, shares: u64) {
         self.function = self.each.div_ceil(shares);
     }
@@ -62,7 +63,7 @@ impl Budget {
         self.function = self.function.saturating_add(kept);
     }
 
-    /// So many steps more, for this function and the file.
+    /// This many steps more, for this function and the file.
     pub(super) fn extend(&mut self, steps: u64) {
         self.function = self.function.saturating_add(steps);
         self.file = self.file.saturating_add(steps);
@@ -86,7 +87,7 @@ impl Budget {
         self.take(steps.unwrap_or(by_time));
     }
 
-    /// Takes off what it has taken to build a question of so many terms, print it and read it.
+    /// Takes off what it has taken to build a question of this many terms, print it and read it.
     pub(super) fn charge_terms(&mut self, terms: usize) {
         self.take(STEPS_PER_TERM.saturating_mul(terms as u64));
     }

@@ -54,7 +54,7 @@ pub enum CommandError {
     /// It cannot be split into words.
     #[error("a quote in the command is not closed: {0}")]
     Quote(String),
-    /// The program is not there, or is none.
+    /// The program is not there, or the file is no program.
     #[error("cannot run `{0}`: {1}")]
     Start(String, io::Error),
     /// It said that it failed, or crashed.
@@ -109,7 +109,8 @@ impl Transformation {
     /// What it makes of a text, in a file whose name ends in `.extension` if it asks for one.
     ///
     /// # Errors
-    /// Where it cannot be run, fails, takes longer than `timeout`, or makes nothing. What it has started is ended.
+    /// Where it cannot be run, fails, takes longer than `timeout`, or makes nothing. Processes that it has started are
+    /// ended.
     pub fn run(&self, text: &[u8], extension: &str, timeout: Duration) -> Result<Made, CommandError> {
         let scratch = Scratch::new()?;
         let place = |name: &str| scratch.path().join(name).with_extension(extension);

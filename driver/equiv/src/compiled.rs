@@ -73,7 +73,7 @@ fn compiled(clang: &Path, text: &str, folder: &Path) -> io::Result<Result<PathBu
     write(&module, text.as_bytes())?;
     write(&harness, HARNESS.as_bytes())?;
     let Output { status, stderr, .. } = Command::new(clang)
-        // What may be missing is looked for in libraries that nothing else asks for.
+        // Functions that may be missing are looked for in libraries that nothing else asks for.
         .args(["-O0", "-w", "-no-pie", "-Wl,--no-as-needed", "-Wl,-z,now"])
         .args([("BASE", BASE), ("PAGES", PAGES), ("PAGE", PAGE)].map(|(name, n)| format!("-D{name}={n}ull")))
         .args(["-x", "ir"])

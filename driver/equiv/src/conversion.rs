@@ -12,7 +12,7 @@ pub(crate) enum How {
 }
 
 impl How {
-    /// A value of so many bits that comes from another.
+    /// A value of this many bits that comes from another.
     pub(crate) fn made(self, s: &mut Script, from: Expr, width: u32) -> Expr {
         match self {
             How::SignExtended => s.sign_extend(from, width),

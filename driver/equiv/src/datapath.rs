@@ -1,8 +1,8 @@
 //! Whether values that statements of MLIR compute are equal: by the rules of packs in an e-graph, and by a solver.
 //!
 //! A [`Question`] becomes a unit of two roots. All units of a call are saturated together; two roots in one class are
-//! equal on all values of their leaves. What a solver decides at once, as bit vectors, needs no rules; what rules leave
-//! open is asked of it at length, where it is worth that. Packs say what MLIR calls an operation
+//! equal on all values of their leaves. A question that a solver decides at once, as bit vectors, needs no rules; what
+//! rules leave open is asked of it at length, where it is worth that. Packs say what MLIR calls an operation
 //! (`@mlir("arith.addi")`); an operation that no pack declares is an uninterpreted function.
 //!
 //! In e-graphs nothing is poison, so a proof there is one only where the second version is certainly no poison when the
@@ -52,9 +52,9 @@ pub struct Datapaths {
 }
 
 impl Datapaths {
-    /// With the rules of packs and a solver. For one function it may take so many steps for questions that it answers at
-    /// length, and four times as many for those that it is to answer quickly and does not, and more in proportion to the
-    /// values that are compared; for all functions twenty times as many.
+    /// With the rules of packs and a solver. For one function it may take this many steps for questions that it answers
+    /// at length, and four times as many for those that it is to answer quickly and does not, and more in proportion to
+    /// the values that are compared; for all functions twenty times as many.
     pub fn new(optimiser: Optimiser, solver: Vec<String>, steps: u64) -> Datapaths {
         let operations = Operations::new(&optimiser.program().universe);
         Datapaths {

@@ -4,7 +4,7 @@
 //! if it gives the same, leaves the same memory and traps in the same way. A pair is proved where both are one text
 //! ([`shape`]); or by the solver ([`terms`]), loops by [`induction`]; it is refuted by an input on which both have been run ([`runs`]).
 //!
-//! What a function calls is taken to do the same in both versions; it is a pair of its own.
+//! A called function is taken to do the same in both versions; it is a pair of its own.
 
 mod cuts;
 mod induction;

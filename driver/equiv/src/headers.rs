@@ -1,7 +1,8 @@
 //! What stands around two bodies: signatures, attributes, the globals and functions that they mention.
 //!
-//! Parameters are compared by position, types by their structure. What the second version's module promises beyond the
-//! first one's is not known to hold, and what a global is must be the same in both where either body mentions it.
+//! Parameters are compared by position, types by their structure. Promises of the second version's module beyond those
+//! of the first one's are not known to hold, and what a global is must be the same in both where either body mentions
+//! it.
 
 use super::annotations::table::AnnotationTarget;
 use super::annotations::{AnnotationError, check, is_of_floats, parts};
@@ -55,7 +56,8 @@ pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Bod
         return Err(HeaderError::Layouts);
     }
     let (was, is) = (before.definition, after.definition);
-    // What both say of floats holds of each operation, and those of the second version are others.
+    // Attributes about floats that both have hold of each operation, and the operations of the second version are
+    // others.
     if let Some(said) = is.attributes.iter().find(|a| is_of_floats(a) && body.is_some_and(computes_floats)) {
         return Err(AnnotationError::Unmodelled(said.clone()).into());
     }
@@ -133,7 +135,7 @@ pub(super) fn mentioned(before: Version<'_>, after: Version<'_>, inlined: &[&str
             ([Some(was), Some(is)], _) => declared(&name, (before.module, was), (after.module, is))?,
             (_, [Some(was), Some(is)]) if was == is => {}
             (_, [Some(_), Some(_)]) if before.module.global_as_read(&name) == after.module.global_as_read(&name) => {}
-            // What the other module does not have is mentioned by one version only.
+            // A global that the other module does not have is mentioned by one version only.
             ([None, None], [None, _] | [_, None]) | ([Some(_), None] | [None, Some(_)], [None, None]) => {}
             _ => return Err(HeaderError::Global(name)),
         }

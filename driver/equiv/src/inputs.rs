@@ -8,7 +8,7 @@ use rewright_llvm::types::Type;
 use rewright_typeprop::Scalar;
 use std::hash::{Hash, Hasher};
 
-/// Pages that parameters, globals and results of calls point into: so many, of so many bytes.
+/// Pages that parameters, globals and results of calls point into: how many there are, and how many bytes each has.
 pub(super) const PAGES: u64 = 8;
 pub(super) const PAGE: u64 = 1024;
 /// Where the first one is: no process has anything near.

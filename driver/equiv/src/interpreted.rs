@@ -1,13 +1,14 @@
 //! Functions that differ, before and after, in our interpreter.
 //!
 //! Both are imported, and run on edges and random numbers. There is memory at every address but the lowest: pages are
-//! made up when they are reached, numbers and pointers mixed. What is opaque is made up, too: the result of a call or
+//! made up when they are reached, numbers and pointers mixed. Opaque results are made up, too: the result of a call or
 //! of an instruction that nothing models depends on its text and its operands only, and calls that may write are noted
 //! in order; one that does not return ends the run. Blocks of memory are set and copied. So what is compared is the
-//! result, what the outside was told, and the memory but for the stack.
+//! result, what the outside was told, and the memory except for the stack.
 //!
 //! Not here: poison, which import knows no more (see [`refined`](super::refined)), vectors, and operations
-//! that only a pack declares. A run that meets them before is none; one that meets them after says nothing either.
+//! that only a pack declares. A run that meets them before does not count; one that meets them after says nothing
+//! either.
 
 use super::inputs::{Inputs, PAGE, canonical, hash, pointer};
 use super::memory_blocks::{BlockOperation, MemoryBlock};
@@ -45,7 +46,7 @@ pub(super) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, config: &Config) 
     let (new, universe_after) = llvm.import(files.after, |j| pairs.iter().any(|(_, new)| *new == j));
     let seen = |(pair, (i, j)): (usize, &(usize, usize))| {
         let (Some(Ok(old)), Some(Ok(new))) = (&old[*i], &new[*j]) else { return Seen::nothing("not understood") };
-        // What is made up for one version's vectors says nothing of the other one's scalars.
+        // Values that are made up for one version's vectors say nothing of the other one's scalars.
         if has_vectors(old) || has_vectors(new) {
             return Seen::nothing("it has vectors");
         }
@@ -122,7 +123,7 @@ fn both(old: &Subject<'_>, new: &Subject<'_>, arguments: &[i64], seed: u64) -> C
         (was, is) => return Compared::Differs(format!("it ends as {is:?}, and ended as {was:?}")),
     }
     match () {
-        // What they write is not known.
+        // The writes of these calls are not known.
         () if before.told != after.told => Compared::Differs("it calls others, or in another order".into()),
         () if !same_memory(&before.memory, &after.memory, seed) => Compared::Differs("it leaves another memory".into()),
         () => Compared::Same,
@@ -148,7 +149,7 @@ fn open(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Unsupported(reason) => reason.clone(),
         Outcome::OutOfFuel => "too many steps".into(),
-        // What traps here is undefined there.
+        // A trap here is undefined behaviour there.
         _ => "undefined".into(),
     }
 }
@@ -156,7 +157,7 @@ fn open(outcome: &Outcome) -> String {
 impl Subject<'_> {
     fn run(&self, arguments: &[i64], seed: u64, fuel: u64) -> End {
         let mut memory = Memory::default();
-        // What the function takes beside its parameters is known by its text.
+        // A value that the function takes beside its parameters is known by its text.
         let leaves = self.imported.payloads.leaves.iter().map(|leaf| match leaf.text.contains('@') {
             true => pointer(hash(&leaf.text)),
             false => 0,
@@ -335,7 +336,7 @@ fn concrete(instruction: &Instruction, args: &[i64]) -> String {
     template.fill(&template.holes.iter().zip(args).map(value).collect::<Vec<_>>())
 }
 
-/// The position of the case of a `switch` that a value is; behind the last one where it is none.
+/// The position of the case of a `switch` that a value is; behind the last one where it is no case.
 fn case(switch: &Instruction, args: &[i64]) -> i64 {
     let Shape::Switch(operand, _, cases) = &switch.shape else { return 0 };
     let constant = |text: &str| constants::read(&operand.ty, text).map(|bits| canonical(&operand.ty, bits));
@@ -343,7 +344,7 @@ fn case(switch: &Instruction, args: &[i64]) -> i64 {
     cases.iter().position(|(text, _)| constant(text) == value).unwrap_or(cases.len()) as i64
 }
 
-/// Memory: words that are pointers, small numbers, or anything. What is on the stack has no value yet: zeros.
+/// Memory: words that are pointers, small numbers, or anything. The stack has no values yet: zeros.
 fn page(seed: u64, base: u64) -> Vec<u8> {
     if is_stack(base) {
         return vec![0; PAGE as usize];

@@ -15,8 +15,8 @@
 //!
 //! [`replay`] runs both texts on one input, with poison and `undef`: what it calls a difference is one.
 //!
-//! **Invariant**: inputs depend on nothing but the seed, a function's name and the numbers that it speaks of. What is
-//! not compared is said, with its reason; every function that either file defines is counted.
+//! **Invariant**: inputs depend on nothing but the seed, a function's name and the numbers that it speaks of. A
+//! function that is not compared is reported, with its reason; every function that either file defines is counted.
 
 mod annotations;
 mod budget;
@@ -232,7 +232,7 @@ pub enum ValidateError {
     /// A method needs packs, and there are none.
     #[error("this method needs packs")]
     Packs,
-    /// What a method needs cannot be run.
+    /// A program that a method needs cannot be run.
     #[error("{0}; `--method` says how to compare without it")]
     Tool(#[from] io::Error),
 }

@@ -65,7 +65,7 @@ pub(crate) fn base<'a>(text: &'a str, named: &Named) -> Option<&'a str> {
 }
 
 /// An expression as the instruction that it stands for: `getelementptr inbounds (i8, ptr @g, i64 4)` is the instruction
-/// without its brackets. `None` for what is none.
+/// without its brackets. `None` for anything else.
 pub(crate) fn expression(text: &str, named: &Named) -> Option<Instruction> {
     let line = tokens(text);
     let at = |i: usize| line.get(i).map_or("", |token| &text[token.start..token.end]);

@@ -137,7 +137,7 @@ mod tests {
             ["!{!\"llvm.loop.mustprogress\"}", "!{!\"llvm.loop.parallel_accesses\", !4=distinct !{}}"]
         );
         assert_eq!(nodes.loop_promises("!5"), Vec::<String>::new());
-        // What it promises is unknown.
+        // Its promise is unknown.
         assert_eq!(nodes.loop_promises("!9"), ["!9"]);
     }
 
@@ -185,7 +185,7 @@ mod tests {
         let circle = whole("!0 = !{!1, i8 1}\n!1 = !{!0, i8 2}\n");
         assert_eq!(circle, "!{!{^0, i8 2}, i8 1}");
         assert_ne!(circle, whole("!0 = !{!1, i8 1}\n!1 = !{!1, i8 2}\n"));
-        // What is written in a string is no reference.
+        // A number in a string is no reference.
         assert_eq!(whole("!0 = !{!\"!1\", !1}\n!1 = !{}\n"), "!{!\"!1\", !{}}");
     }
 }

@@ -1,12 +1,12 @@
 //! Checks certificates: does a function of MLIR do the same in two versions, for the reason that is given?
 //!
-//! What a [`Certificate`] says was done is done again on both nests ([`joined`], [`replay`]). At the end both are the same
-//! up to names ([`same`]), leave the same in each cell ([`cells`], by where values come from: [`flow`]), or execute the same
-//! instances of statements in an order that makes no difference ([`order`]). Iterations of parallel loops of the second
-//! version are shown not to collide ([`parallel`]), and arithmetic, where that is claimed, not to overflow ([`overflow`]).
-//! What is needed is shown by a solver, as claims about integers without quantifiers ([`claims`]). Values that are
-//! computed in other ways are asked of a [`ValueOracle`]. None of this shares code with what finds proofs, but for
-//! polynomials and nests themselves.
+//! The steps that a [`Certificate`] lists are done again on both nests ([`joined`], [`replay`]). At the end both are the
+//! same up to names ([`same`]), leave the same in each cell ([`cells`], by where values come from: [`flow`]), or
+//! execute the same instances of statements in an order that makes no difference ([`order`]). Iterations of parallel
+//! loops of the second version are shown not to collide ([`parallel`]), and arithmetic, where that is claimed, not to
+//! overflow ([`overflow`]). A solver shows the facts that are needed, as claims about integers without quantifiers
+//! ([`claims`]). Values that are computed in other ways are asked of a [`ValueOracle`]. None of this shares code with
+//! what finds proofs, except for polynomials and nests themselves.
 //!
 //! A certificate can only be too weak: whatever it says, what is accepted holds.
 
@@ -68,7 +68,7 @@ fn wrong(what: &str, x: &For) -> Rejected {
 pub type Checked<T> = Result<T, Rejected>;
 
 impl Checker {
-    /// With a solver, which may take so many steps for a claim, and twenty times as many for all.
+    /// With a solver, which may take this many steps for a claim, and twenty times as many for all.
     pub fn new(solver: Vec<String>, steps: u64) -> Checker {
         Checker { prover: Rc::new(RefCell::new(Prover::new(solver, steps))) }
     }
@@ -171,7 +171,7 @@ impl Checker {
     }
 }
 
-/// Both execute the same, but for stores that nothing reads.
+/// Both execute the same, except for stores that nothing reads.
 fn sequence(
     prover: &mut Prover,
     (mut left, mut right): (Nest, Nest),

@@ -46,7 +46,7 @@ impl<'a> Promises<'a> {
         Promises { returning: Some(returning), ..self }
     }
 
-    /// Does it keep a promise? What is not seen is no.
+    /// Does it keep a promise? If it is not seen to, the answer is no.
     pub(super) fn hold(&self, annotation: &str) -> bool {
         let mut all = self.body.blocks.iter().flat_map(|b| &b.instructions);
         let (name, argument) = parts(annotation);
@@ -62,8 +62,8 @@ impl<'a> Promises<'a> {
         }
     }
 
-    /// Does it do no more with what a parameter points to than it promises? What else is done with the pointer, or with
-    /// one that is computed from it, is no. To compare or return a pointer is no access.
+    /// Does it do no more with what a parameter points to than it promises? If anything else is done with the pointer,
+    /// or with one that is computed from it, the answer is no. To compare or return a pointer is no access.
     pub(super) fn hold_of_parameter(&self, parameter: &str, annotation: &str) -> bool {
         if annotation == "returned" {
             return self.returned().all(|value| value.text == parameter);
@@ -151,7 +151,7 @@ impl<'a> Promises<'a> {
     /// Does a call keep a promise that its function makes? A load or store does, unless others see it happen.
     fn keeps(&self, i: &Instruction, name: &str) -> bool {
         match &i.shape {
-            // What is said of values in bundles is no effect.
+            // Facts about values in bundles are no effect.
             Shape::Call { callee: Some(callee), .. } if callee == "@llvm.assume" => true,
             Shape::Call { callee: Some(callee), attributes, bundles: false, .. } => {
                 let said = effects::attributes(self.version.file(), Some(callee), attributes);
@@ -159,7 +159,7 @@ impl<'a> Promises<'a> {
                     // One that is not volatile; its declaration is that of all.
                     "nosync" => MemoryBlock::of(i).is_some(),
                     "willreturn" => self.returning.is_some_and(|returning| returning.contains(callee)),
-                    // What has a body somewhere is perhaps of the module that called this function.
+                    // A function with a body somewhere is perhaps of the module that called this function.
                     "nocallback" if !callee.starts_with("@llvm.") => return false,
                     _ => false,
                 };
@@ -404,7 +404,7 @@ mod tests {
             ("memory(argmem: write)", "ptr %p", "store i32 1, ptr getelementptr inbounds (i8, ptr @g, i64 4)", false),
             ("memory(read)", "ptr %p", "%q = load ptr, ptr %p\n%x = load i32, ptr %q", true),
             ("memory(argmem: read)", "ptr %p", "%q = load ptr, ptr %p\n%x = load i32, ptr %q", false),
-            // What calls do, and what others may notice, is not looked at.
+            // Calls, and accesses that other code may notice, are not looked at.
             ("memory(none)", "ptr %p", "call void @h(ptr %p)\n%x = load volatile i32, ptr %p", true),
             ("", "ptr readonly %p", "%q = getelementptr i8, ptr %p, i64 4\nstore i32 1, ptr %q", false),
             ("", "ptr writeonly %p", reads, false),

@@ -7,10 +7,10 @@
 //!
 //! Nests count in the integers, functions modulo powers of two. So an integer is a polynomial only if it is *shown* to be
 //! in the range of its type whenever it is computed ([`facts`]); others are data, or, in addresses, known modulo 2^64.
-//! What is not shown but needed is no nest, or is left to the caller: [`Raised::accesses`] says of each access whether its
-//! offset is known to be in range, and what promises its address rests on.
+//! Where a fact that is needed is not shown, there is no nest, or it is left to the caller: [`Raised::accesses`] says of
+//! each access whether its offset is known to be in range, and what promises its address rests on.
 //!
-//! Promises (flags that make poison) are not used as facts. What the second one of two versions promises is shown, or
+//! Promises (flags that make poison) are not used as facts. A promise of the second one of two versions is shown, or
 //! stays with the operation as a part of its name.
 
 mod access;
@@ -111,7 +111,7 @@ type Found<T> = Result<T, NoNest>;
 /// A function as a nest.
 ///
 /// # Errors
-/// Why it is none.
+/// Why it is no nest.
 pub(crate) fn raise(
     function: &Function,
     universe: &Universe,

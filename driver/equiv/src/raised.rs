@@ -1,7 +1,8 @@
 //! Loops that count, as nests: what other methods do not see is compared in another order.
 //!
-//! Both versions are raised ([`raise`](super::raise)), and their nests compared as those of MLIR are. What MLIR's types
-//! say of arrays is said nowhere here, so each proof is checked against what the functions may do beside:
+//! Both versions are raised ([`raise`](super::raise)), and their nests compared as those of MLIR are. The facts that
+//! MLIR's types give about arrays are stated nowhere here, so each proof is checked against what the functions may do
+//! beside:
 //!
 //! * arguments may overlap, where the first version does not say `noalias`: a precondition names them;
 //! * an access may trap (CLIF): a precondition;
@@ -11,7 +12,7 @@
 //!
 //! [`llvm`] and [`words`] know what texts say.
 //!
-//! What runs of nests show is no refutation: the functions are called with what the nests differ on, and refute
+//! Runs of nests refute nothing by themselves: the functions are called with what the nests differ on, and refute
 //! each other or not. Where they do not, it is a doubt.
 
 mod certified;
@@ -145,7 +146,7 @@ fn shortest_row(items: &[Item]) -> Option<i128> {
     each.min()
 }
 
-/// Loads of what a parameter points to, but for those of blocks that are copied.
+/// Loads of what a parameter points to, except for those of blocks that are copied.
 fn loads(raised: &Raised, parameter: u32) -> impl Iterator<Item = &Accessed> {
     let is_one = move |access: &&Accessed| access.parameter == parameter && !access.is_store;
     raised.accesses.iter().filter(is_one).filter(|access| access.element_of_block.is_none())
@@ -401,7 +402,8 @@ impl<'a> Pair<'a> {
         copied.retain(|parameter| loads(&self.second, *parameter).next().is_some());
         let of_copied = |parameter| format!("{} holds whole values of the type that it is read as", name(parameter));
         conditions.extend(copied.into_iter().map(of_copied));
-        // What is read as a number and written is no address any more; nor is what is read as an address, but was a number.
+        // A value that is read as a number and written is no address any more; nor is one that is read as an address, but
+        // was a number.
         let kinds = |raised: &Raised, parameter| {
             let mut kinds: Vec<bool> = loads(raised, parameter).map(|access| access.is_address).collect();
             kinds.sort_unstable();

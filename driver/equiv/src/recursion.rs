@@ -16,8 +16,8 @@ const REPLACEABLE: [&str; 7] =
 /// Which functions of a module call which ones.
 #[derive(Default)]
 pub(super) struct CallGraph {
-    /// By function with a body: what it may call, but for functions that call back nothing of the module; `None` where
-    /// that is not known.
+    /// By function with a body: what it may call, except for functions that call back nothing of the module; `None`
+    /// where that is not known.
     callees: FxHashMap<String, Option<FxHashSet<String>>>,
     /// Functions of which another module may have the body that runs.
     replaceable: FxHashSet<String>,
@@ -34,8 +34,8 @@ impl CallGraph {
         }
     }
 
-    /// May a call of a function lead to another one of it? What others may put in place of a body, or is called by a
-    /// pointer, may call anything.
+    /// May a call of a function lead to another one of it? A function whose body others may replace, or that is called
+    /// by a pointer, may call anything.
     pub(super) fn may_recur(&self, function: &str) -> bool {
         let (mut todo, mut seen) = (vec![function], FxHashSet::default());
         while let Some(caller) = todo.pop() {
@@ -50,12 +50,12 @@ impl CallGraph {
     }
 }
 
-/// The functions that a body may call, but for those that call back nothing; `None` where that is not known.
+/// The functions that a body may call, except for those that call back nothing; `None` where that is not known.
 fn callees(file: &File, body: &Body) -> Option<FxHashSet<String>> {
     let mut found = FxHashSet::default();
     for i in body.blocks.iter().flat_map(|block| &block.instructions) {
         match &i.shape {
-            // What is said of values in its bundles calls nothing.
+            // Facts about values in its bundles call nothing.
             Shape::Call { callee: Some(callee), .. } if callee == "@llvm.assume" => {}
             Shape::Call { callee: Some(callee), bundles: false, .. } if calls_back(file, callee, i) => {
                 found.insert(callee.clone());

@@ -3,15 +3,15 @@
 //! An SMT solver is asked for parameters, memory, and choices of the second version, for which no choice of the first
 //! one does the same. Both are terms by LLVM's semantics ([`meaning`], [`symexec`]), with poison, with what is
 //! undefined, with `freeze` and `undef`. First parameters, memory and what calls give are values or poison, then their
-//! bits may also be `undef`, where each use may see others; the solver decides the second question less often. What
-//! leaves the second version is computed twice, and the first one must give both.
+//! bits may also be `undef`, where each use may see others; the solver decides the second question less often. A value
+//! that leaves the second version is computed twice, and the first one must give both.
 //!
 //! In scope: functions on integers to 128 bits, halves, floats, doubles and pointers, and on what is made of these
 //! ([`lanes`]); loops by induction ([`loops`]). Stack slots that are values are no memory ([`promoted`](mod@promoted)). A version may
 //! access its own stack slots, read global variables, and access what the first one accesses by a pointer to the same
 //! object, and only while that is sure not to be freed. Volatile and atomic accesses are those of the first version, in its
-//! order. Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything that
-//! its attributes allow, and does the same for both versions where they tell it the same.
+//! order. Pointers are addresses with objects: equal addresses are no equal pointers. A called function may do anything
+//! that its attributes allow, and does the same for both versions where they tell it the same.
 //!
 //! **Invariant**: an answer against the second version is no refutation: it is an input to be replayed.
 
@@ -361,7 +361,7 @@ impl Question {
         let (mut assumed, mut undefined_matters) = (new.assumed.clone(), new.undefined_matters);
         let (mut chooses, mut choices, mut claims) = (false, vec![], vec![given.promised]);
         for way in ways {
-            // What is equal where it is used may be chosen as the second version chooses it.
+            // Values that are equal where they are used may be chosen as the second version chooses them.
             let like = if *way == Choosing::Freely { &[][..] } else { &new.chosen };
             let start = Start { like, ..Start::all(&bodies[0]) };
             let old = behaviour(s, versions[0], &start, &given, keys, *way)?;

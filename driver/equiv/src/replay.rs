@@ -4,7 +4,8 @@
 //! The interpreter follows the Language Reference, with poison, `undef`, `freeze`, immediate undefined behaviour, and
 //! objects in memory with provenance. [`replay`] says [`Replay::Differs`] only where the first version is defined on
 //! the input, and a behaviour of the second version is found that the first one has in no way and that is not better
-//! defined; see [`choice`] for why that is certain. What is not modelled is [`Replay::Unsupported`], with its reason.
+//! defined; see [`choice`] for why that is certain. Anything that is not modelled is [`Replay::Unsupported`], with its
+//! reason.
 //!
 //! What is compared: whether the behaviour is undefined, the result, what is left in memory that the caller sees, and
 //! the observable calls, with their arguments and the memory that they may look at.
@@ -142,7 +143,7 @@ impl<'a> Replayer<'a> {
         let definitions = [before.1, after.1];
         let reached = |(file, definition), also: &[String]| Program::new(file, definition, also);
         let globals = |program: &Program<'_>| program.globals.keys().map(ToString::to_string).collect::<Vec<_>>();
-        // What one version leaves alone the other one may change.
+        // The other version may change a global that one leaves alone.
         let [also_before, also_after] = [globals(&reached(after, &[])?), globals(&reached(before, &[])?)];
         let [before, after] = [reached(before, &also_before)?, reached(after, &also_after)?];
         let types = definitions.map(|definition| {
@@ -179,7 +180,7 @@ impl<'a> Replayer<'a> {
         self.counted(input).0
     }
 
-    /// Runs both on inputs until they differ, or so many steps have shown nothing that it is not worth to go on.
+    /// Runs both on inputs until they differ, or so many steps have shown nothing that it is not worth going on.
     pub fn search(&self, inputs: impl IntoIterator<Item = Input>) -> Search {
         let mut found = Search::default();
         let mut fruitless = 0;

@@ -102,7 +102,7 @@ fn counterexample(input: &Input, difference: Difference) -> Counterexample {
     }
 }
 
-/// Why a difference on an input may be none in the programs that these modules are.
+/// Why a difference on an input may not be one in the programs that these modules are.
 fn narrower([old, new]: [Version<'_>; 2], replayer: &Replayer<'_>, config: &Config) -> Option<String> {
     if !config.whole_modules {
         return None;

@@ -2,8 +2,8 @@
 //! and nowhere else.
 //!
 //! A function rests on those that its second version may lead to and that are not one text in both modules; what leads
-//! through functions that are one text is followed. Calls that only the first version makes are none of these: a proof
-//! does without them.
+//! through functions that are one text is followed. Calls that only the first version makes are not among these: a
+//! proof does without them.
 
 use super::headers;
 use super::modules::{Module, Version};

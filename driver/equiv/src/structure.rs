@@ -99,7 +99,7 @@ mod tests {
         Type::Named(format!("%{prefix}{n}"))
     }
 
-    /// Types in each other, so many deep, each with several of the next one.
+    /// Types in each other, this many deep, each with several of the next one.
     fn nested(prefix: &str, depth: usize, times: usize, innermost: Type) -> Named {
         let of = |n: usize| if n + 1 < depth { name(prefix, n + 1) } else { innermost.clone() };
         named((0..depth).map(|n| (format!("%{prefix}{n}"), Type::Struct(false, vec![of(n); times]))))

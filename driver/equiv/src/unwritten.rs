@@ -35,7 +35,7 @@ pub(super) fn unwritten(file: &File, globals: &FxHashMap<&str, &str>) -> BTreeSe
             Err(_) => found.retain(|name| !mentioned.contains(name)),
         }
     }
-    // What stands outside of functions and definitions is of debuggers.
+    // Text outside of functions and definitions is about debuggers.
     found.into_iter().map(String::from).collect()
 }
 

@@ -62,8 +62,8 @@ fn checksum(key: Key, content: &[u8]) -> [u8; CHECKSUM] {
     Key::of(VERSION, [&key.bytes(), content]).bytes()
 }
 
-/// Results lie in so many folders, by the first digits of their keys. Each has its share of the limit, so that keeping
-/// one looks at few others.
+/// Results lie in this many folders, by the first digits of their keys. Each has its share of the limit, so that
+/// keeping one looks at few others.
 const FOLDERS: u64 = 256;
 
 impl Cache {

@@ -4,9 +4,9 @@
 //! limit or a kill leaves what was there. Everything that commands write goes through here; the exceptions are logs, to
 //! which lines are appended, and scratch folders, which no other process reads.
 //!
-//! **Invariant**: the content under a name changes in one step. What a symbolic link points to is written, not the
-//! link; permissions stay, and so does the owner where the system lets us keep it. Of a file with several hard links,
-//! only the one that is named gets the new content.
+//! **Invariant**: the content under a name changes in one step. The file that a symbolic link points to is written, not
+//! the link; permissions stay, and so does the owner where the system lets us keep it. Of a file with several hard
+//! links, only the one that is named gets the new content.
 
 pub mod cache;
 mod key;

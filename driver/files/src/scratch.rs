@@ -17,7 +17,7 @@ use tempfile::TempDir;
 /// How the names of our folders begin.
 const PREFIX: &str = "rewright-";
 
-/// What is younger may not be locked yet.
+/// A younger folder may not be locked yet.
 const YOUNG: Duration = Duration::from_secs(60);
 
 /// A folder that goes with its owner, or when the next one is made beside it.
@@ -54,7 +54,7 @@ impl Scratch {
     }
 }
 
-/// Removes folders of ours that are not locked. What cannot be removed stays: it may be another user's.
+/// Removes folders of ours that are not locked. A folder that cannot be removed stays: it may be another user's.
 fn sweep(place: &Path) {
     let Ok(entries) = fs::read_dir(place) else { return };
     let ours = entries.flatten().filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));

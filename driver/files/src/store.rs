@@ -1,8 +1,8 @@
 //! A second place behind a [`Cache`](super::cache::Cache) that many machines share.
 //!
 //! **Invariant**: what is found is what was kept under an equal key: an entry begins with a SHA-256 of its kind, key
-//! and content, and one that does not fit is none. Users who may write to a store are trusted nevertheless: they can
-//! keep anything under any key.
+//! and content, and one that does not fit does not count. Users who may write to a store are trusted nevertheless: they
+//! can keep anything under any key.
 //!
 //! A store that fails is not asked again, by this process or by others that have the same marker.
 

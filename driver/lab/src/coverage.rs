@@ -5,7 +5,7 @@
 //! cheap. A rule of which no instance becomes cheaper brings operations into another form and gains nothing by
 //! itself; it is counted apart.
 //!
-//! What is compared is results, not rules: that Cranelift's result comes from the very rule that gave the shape is
+//! Results are compared, not rules: that Cranelift's result comes from the very rule that gave the shape is
 //! likely, and does not matter.
 
 mod instance;

@@ -2,8 +2,8 @@
 //!
 //! For each file: optimise, write the whole file again, and run both texts on up to three engines: Cranelift's
 //! compiler on this host (in a child process, once per `target` line that the host can run), Cranelift's
-//! interpreter, and ours. What plain Cranelift does not run here (another architecture, a missing ISA extension) is
-//! skipped with a reason; what it runs before optimisation must run after it, with the same result.
+//! interpreter, and ours. A test that plain Cranelift does not run here (another architecture, a missing ISA extension)
+//! is skipped with a reason; one that it runs before optimisation must run after it, with the same result.
 //!
 //! **Invariant**: the report depends on the files and on the optimiser only, not on the number of threads.
 
@@ -285,7 +285,7 @@ fn run_everywhere(
         let ours = |file: &File| {
             let mut functions = Functions::new(universe);
             for f in &file.functions {
-                // What does not import ends its runs as failed, which is no finding.
+                // A function that does not import ends its runs as failed, which is no finding.
                 if file.accepts(&f.func).is_ok()
                     && let Ok(imported) = import(&f.func, names, file.endianness())
                 {

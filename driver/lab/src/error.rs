@@ -23,7 +23,7 @@ pub enum LabError {
     /// A parameter of this type has no made-up value.
     #[error("it takes a {0}: only i32 and i64 have made-up words")]
     Parameter(String),
-    /// A comment that begins like a directive and is none.
+    /// A comment that begins like a directive but is not one.
     #[error("no directive: {0}")]
     Directive(String),
     /// A child process that cannot be run.

@@ -87,7 +87,7 @@ pub struct Measured {
 /// Measures a file. `optimisers`: without rules about loops, and with them. `clock` gives this thread's processor time.
 ///
 /// # Errors
-/// A function that is not read, or a directive that is none.
+/// A function that is not read, or a directive that is invalid.
 pub fn measure(
     file: &File,
     optimisers: [&ClifOptimiser; 2],
@@ -129,7 +129,8 @@ pub fn measure(
         if outcome.fate != Fate::Optimised {
             continue;
         }
-        // How often copies of blocks run is not in the text. What is inlined costs something in the other versions, too.
+        // How often copies of blocks run is not in the text. The inlined functions cost something in the other versions,
+        // too.
         let inlined = outcome.cost_before.saturating_sub(versions[0][index].cost);
         versions[0][index].cost += inlined;
         versions[1][index].cost += inlined;

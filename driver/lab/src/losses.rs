@@ -22,7 +22,7 @@ pub enum Reason {
     BudgetExhausted,
     /// We keep instructions of these opcodes and types that no pack declares, so no rule can speak of them.
     Opaque(Vec<String>),
-    /// A cheaper selection may be in the e-graph: at most so much above the bound (relative), if one was computed.
+    /// A cheaper selection may be in the e-graph: at most this much above the bound (relative), if one was computed.
     NotProvedCheapest(Option<f64>),
     /// The rules found nothing equal and cheaper: one that Cranelift has is missing here.
     NoRule,

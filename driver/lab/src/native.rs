@@ -130,7 +130,7 @@ impl Ran {
 /// Measures the functions of a file that are called.
 ///
 /// # Errors
-/// A function that one of the mid-ends does not take, or a directive that is none.
+/// A function that one of the mid-ends does not take, or a directive that is invalid.
 pub fn measure(
     file: &File,
     clif: &ClifOptimiser,

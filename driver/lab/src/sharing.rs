@@ -3,7 +3,7 @@
 //!
 //! All are priced as the front end reads them, and compiled by the same back end without its mid-end. Every version is
 //! a whole file of CLIF, so that versions can be run against each other ([`rewright_native::isolate::Call::Compare`]).
-//! What has versions is a [`Subject`]: a file of CLIF ([`mod@clif`]), or a module of our own text.
+//! A [`Subject`] has versions: a file of CLIF ([`mod@clif`]), or a module of our own text.
 
 pub mod clif;
 mod module;

@@ -25,7 +25,7 @@ impl<'a> StraightLines<'a> {
         StraightLines { clif, generator }
     }
 
-    /// A file with one function of about so many instructions, constants not counted. It depends on both numbers and
+    /// A file with one function of about this many instructions, constants not counted. It depends on both numbers and
     /// the program's operations only.
     ///
     /// # Errors

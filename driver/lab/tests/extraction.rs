@@ -161,7 +161,7 @@ fn beats_all_others(subject: &dyn Subject, cranelift: &Cranelift, name: impl Dis
     }
 }
 
-/// A function that joins so many parameters by one operation, in the order that it has them in.
+/// A function that joins this many parameters by one operation, in the order that it has them in.
 fn chain(operation: &str, ty: &str, terms: usize) -> String {
     let params: Vec<String> = (0..terms).map(|n| format!("v{n}: {ty}")).collect();
     let name = format!("{operation}{terms}");

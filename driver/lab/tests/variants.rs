@@ -245,7 +245,7 @@ fn each_variant_that_was_tried_is_told() {
     assert_eq!(taken.number, 1);
     let VariantFate::Taken { before, after } = taken.fate else { unreachable!() };
     assert!(after < before);
-    // What goes out has no loop.
+    // The output has no loop.
     assert!(function.loops.is_empty(), "{:?}", function.loops);
 }
 

@@ -7,8 +7,8 @@
 //! * A *scope* is `!{self, domain, ..}`, and `!alias.scope` and `!noalias` are lists of them. Two accesses do not alias if,
 //!   in some domain, one of them is of scopes, all of which the other one names as `!noalias`.
 //!
-//! Nodes that say the same are one node, unless they are `distinct` or contain themselves. What is not understood aliases
-//! everything.
+//! Nodes that say the same are one node, unless they are `distinct` or contain themselves. A node that is not understood
+//! aliases everything.
 
 use super::loop_metadata::{self, operands};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -79,7 +79,7 @@ pub enum NoAlias {
 /// What is known of a node by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
-    /// What it is made of is being looked at.
+    /// Its parts are being looked at.
     Open,
     Node(NodeId),
     NotUnderstood,
@@ -195,7 +195,7 @@ impl<'a> AliasMetadata<'a> {
             }
             _ => return None,
         };
-        // What is accessed is no structure.
+        // The accessed type is no structure.
         (self.members(access)?.len() <= 1).then_some(Tag { base, access, offset })
     }
 

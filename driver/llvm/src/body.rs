@@ -1,7 +1,7 @@
 //! The body of a function as data: blocks of instructions, each with its operands as far as any code uses them, and
 //! with its text as a template for the way back.
 //!
-//! What is no understood form is a reason, and the function stays as it is.
+//! A form that is not understood is reported as a reason, and the function stays as it is.
 
 use super::error::NotUnderstood;
 use super::lex::{Kind, Token, tokens};

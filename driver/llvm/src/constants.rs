@@ -113,9 +113,9 @@ pub fn offset_at(
 /// A step from one pointer to another within its object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step<'o> {
-    /// So many bytes.
+    /// This many bytes.
     Bytes(i64),
-    /// As many elements of so many bytes as an operand says.
+    /// As many elements of this many bytes as an operand says.
     Elements(&'o Operand, i64),
 }
 

@@ -1,7 +1,7 @@
 //! Examples of packs as LLVM IR: what becomes of the same calls when a C program makes them.
 //!
 //! An example over C functions is written as a function of LLVM IR ([`mod@write`]), with its calls as clang would write
-//! them, and read like any other file. What packs say of a function is used only if its calls are understood, so an
+//! them, and read like any other file. Rules about a function are used only if its calls are understood, so an
 //! example may hold among operations and mean nothing for programs in C.
 
 mod write;
@@ -99,7 +99,7 @@ fn one(rules: &LlvmOptimiser, index: usize) -> Result<Option<Difference>, String
         Kind::Equal(expected) => c.equal(expected)?,
     };
     let silent = silent(program, example, &fired);
-    // What is not understood is not compared.
+    // An example that is not understood is not compared.
     let is_known = imported.refused.is_empty();
     if is_known && found.is_none() && silent.is_empty() {
         return Ok(None);

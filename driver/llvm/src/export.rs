@@ -222,7 +222,7 @@ fn needed(function: &Function, universe: &Universe, cfg: &Cfg) -> Vec<bool> {
     needed
 }
 
-/// Instructions that are needed, but for addresses that only accesses use: those take the pointer itself.
+/// Instructions that are needed, except for addresses that only accesses use: those take the pointer itself.
 fn written(function: &Function, names: &Names, cfg: &Cfg, needed: &[bool]) -> Vec<bool> {
     let mut is_used = vec![false; function.values.len()];
     for b in cfg.reverse_post_order() {

@@ -115,7 +115,7 @@ mod tests {
                 |o: &FileOutcome| o.statistics.wanted().map(|f| (f.name.clone(), f.fate.clone())).collect::<Vec<_>>();
             a.text == b.text && fates(a) == fates(b)
         };
-        // The same but for names; another number; the first again.
+        // The same except for names; another number; the first again.
         let files = [file("@f", "@g", 0), file("@h", "@i", 0), file("@f", "@g", 3), file("@f", "@g", 0)];
         for (file, expected) in files.iter().zip([0, 1, 0, 1]) {
             let outcome = met(file);

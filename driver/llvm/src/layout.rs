@@ -26,7 +26,7 @@ impl Layout {
     /// # Errors
     /// The part that is not one of those that are known.
     pub fn of(file: &File) -> Result<Layout, UnknownLayout> {
-        // What LLVM takes where nothing is said.
+        // LLVM's defaults.
         let (mut pointers, mut double, mut wide, mut extended) = (64, 64, 32, false);
         for part in file.data_layout.split('-') {
             let unknown = || Err(UnknownLayout(part.to_string()));

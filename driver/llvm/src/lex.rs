@@ -3,8 +3,8 @@
 //! Words (keywords, opcodes, attributes, types that are words) are not told apart here: LLVM adds attributes with
 //! every version, so the list stays open. Comments and white space are dropped.
 //!
-//! **Invariant**: never fails. What is no token of LLVM's becomes [`Kind::Unknown`], and a reader that meets it says
-//! that it does not understand the function.
+//! **Invariant**: never fails. Text that is no token of LLVM's becomes [`Kind::Unknown`], and a reader that meets it
+//! says that it does not understand the function.
 
 use std::collections::BTreeSet;
 

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! * [`lex`], [`cursor`], [`types`], [`grammar`]: tokens, types, and which opcode is written how;
-//! * [`module`]: a file, kept as it is but for the bodies of its functions; [`loop_metadata`]: what it says of loops;
+//! * [`module`]: a file, kept as it is except for the bodies of its functions; [`loop_metadata`]: what it says of
+//!   loops;
 //! * [`body`], [`parse`], [`constants`]: a body as data; what is not understood is a reason;
 //! * [`names`]: which spelling is which declared operation, in both directions;
 //! * [`error`]: why a text is not understood;

@@ -1,7 +1,7 @@
 //! Debug information: where in the source a function or an instruction is.
 //!
 //! Read for reports only, and as far as they need it: `!DILocation`, the file of its scope, and the call in whose place
-//! it was inlined. What is not understood is no place; nothing here decides what is compiled.
+//! it was inlined. Metadata that are not understood give no place; nothing here decides what is compiled.
 
 use super::lex::{Kind, Token, tokens, unescaped};
 use rewright_pipeline::source::SourcePlace;

@@ -273,7 +273,7 @@ pub fn resolve(attributes: &mut Vec<String>, groups: &FxHashMap<String, Vec<Stri
     *attributes = own;
 }
 
-/// Attributes up to something that is none: words with what stands in parentheses behind them, texts, groups.
+/// Attributes up to something that is no attribute: words with what stands in parentheses behind them, texts, groups.
 pub fn attributes(cursor: &mut Cursor<'_>) -> Vec<String> {
     let mut found = vec![];
     loop {

@@ -329,7 +329,7 @@ impl Names {
         self.scalars.iter().find(|(t, _)| t == ty).map(|(_, ours)| *ours)
     }
 
-    /// The LLVM type behind one of ours. What packs declare below `ptr` is a pointer.
+    /// The LLVM type behind one of ours. A type that packs declare below `ptr` is a pointer.
     pub fn llvm_type(&self, ty: Ty, types: &TypeStore) -> Option<&Type> {
         let exact = self.scalars.iter().find(|(_, ours)| *ours == ty);
         let found = exact.or_else(|| self.scalars.iter().find(|(t, o)| *t == Type::Ptr && types.is_subtype(ty, *o)));

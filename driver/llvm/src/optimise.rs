@@ -323,8 +323,8 @@ impl LlvmOptimiser {
         }
     }
 
-    /// A function as it goes out, where it becomes cheaper. What cannot be written there, it is made without: an operation
-    /// whose C function the file does not declare, or a structure that is passed in a way of its own.
+    /// A function as it goes out, where it becomes cheaper. It is made without anything that cannot be written there: an
+    /// operation whose C function the file does not declare, or a structure that is passed in a way of its own.
     fn written(
         &self,
         place: &Place<'_>,

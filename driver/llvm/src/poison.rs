@@ -1,7 +1,7 @@
 //! Which instructions of an optimised function may have the flags of their originals, and which values must not
 //! be poison.
 //!
-//! Our functions know no poison: import drops the flags that make it, and every rule holds for all values. What
+//! Our functions know no poison: import drops the flags that make it, and every rule holds for all values. A value that
 //! goes out must not be poison where the original was not. So every value of the optimised function is one of
 //!
 //! * **original**: the same operation as its original, on operands that are original or non-poison; it has its
@@ -10,8 +10,8 @@
 //!   parameter, what a load or a call gives) is frozen first. It is never poison.
 //!
 //! * **may be poison**: without flags, of operands as they are; it is poison if one of its *causes* is (`causes`),
-//!   which are original values. What could be original only may be poison where its flags are all that is wrong with
-//!   it.
+//!   which are original values. A value that could be original only may be poison where its flags are all that is wrong
+//!   with it.
 //!
 //! A use of an original value is fine where the original of its user used this value's original; that of an original or
 //! possibly poisonous one where it used something that is poison if any cause is. All other uses want a non-poison one.
@@ -232,8 +232,8 @@ impl<'a> PoisonAnalysis<'a> {
     pub fn is_clean(&self, user: &Inst, index: usize) -> bool {
         match self.origin(user) {
             Some(origin) => self.covers(origin.args[index], user.args[index]),
-            // A store to a pointer that is poison is undefined wherever it stores. What it stores in place of another one is
-            // never poison: some of those bytes may not have been.
+            // A store to a pointer that is poison is undefined wherever it stores. The value that it stores in place of
+            // another one is never poison: some of those bytes may not have been.
             None => match self.store_replaced(user) {
                 Some(replaced) => index != 1 && self.covers(replaced.args[index], user.args[index]),
                 // Its own users ask.
@@ -263,7 +263,7 @@ impl<'a> PoisonAnalysis<'a> {
             found.extend(uses.map(|i| (self.wanted_at_end(*b, i), term.operands()[i])));
             for edge in term.edges() {
                 for (arg, param) in edge.args.iter().zip(&self.function.block(edge.target).params) {
-                    // What is no parameter of the original has only arguments that are never poison.
+                    // A parameter that the original does not have has only arguments that are never poison.
                     if self.params.get(param).is_none_or(Vec::is_empty) {
                         found.push((None, *param));
                         found.extend(value_of(arg).map(|value| (None, value)));
@@ -317,8 +317,8 @@ impl<'a> PoisonAnalysis<'a> {
         }
     }
 
-    /// What may be poison by itself, is frozen, and is computed once more where it has been computed already: the
-    /// two might be frozen to different values.
+    /// Whether a value that may be poison by itself is frozen, and computed once more where it has been computed
+    /// already: the two might be frozen to different values.
     pub fn frozen_twice(&self, needed: &dyn Fn(InstId) -> bool) -> bool {
         let cfg = Cfg::new(self.function);
         let mut seen: BTreeMap<u32, Vec<BlockId>> = BTreeMap::new();
@@ -346,7 +346,7 @@ impl<'a> PoisonAnalysis<'a> {
     }
 }
 
-/// The value that an edge takes along, where it is none of the end's own.
+/// The value that an edge takes along, where it is not one of the terminator's own.
 pub(super) fn value_of(arg: &EdgeArg) -> Option<Value> {
     match arg {
         EdgeArg::Value(v) => Some(*v),

@@ -149,7 +149,7 @@ fn line_of(line: &str, locations: &Locations<'_>, renamed: &BTreeMap<String, Str
     if tokens.is_empty() || tokens.iter().any(|t| says_where_variables_are(&line[t.start..t.end])) {
         return None;
     }
-    // What is attached follows the instruction: `, !dbg !24, !tbaa !5`.
+    // Attached metadata follow the instruction: `, !dbg !24, !tbaa !5`.
     let mut depth = 0i32;
     let mut end = tokens.len();
     for (i, token) in tokens.iter().enumerate() {

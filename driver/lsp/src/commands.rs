@@ -115,7 +115,7 @@ fn finish(mut child: Child, stop: &Arc<AtomicBool>) -> Result<(ExitStatus, Strin
         }
         thread::sleep(POLL);
     };
-    // What it has started may still hold its output open.
+    // Processes that it has started may still hold its output open.
     while !(output.is_finished() && errors.is_finished()) {
         if stop.load(Ordering::Relaxed) {
             return Err(CommandError::Stopped);
@@ -132,7 +132,7 @@ fn reader(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<
     thread::spawn(move || {
         let mut bytes = vec![];
         if let Some(mut stream) = stream {
-            // What was read before it broke is all that there is.
+            // There are only the bytes that were read before it broke.
             let _ = stream.read_to_end(&mut bytes);
         }
         bytes

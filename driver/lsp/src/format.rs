@@ -19,7 +19,7 @@ pub fn edits(old: &str, new: &str, lines: &Lines) -> Vec<TextEdit> {
     let (before, after) = (starts(diff.old_slices()), starts(diff.new_slices()));
     let (mut changes, mut gone, mut come) = (vec![], 0..0, 0..0);
     // Where a deletion is in the new text, and an insertion in the old one, is for us to count: the differ says otherwise
-    // after it has moved them. What is deleted and inserted at one place is one change: those of an editor do not touch.
+    // after it has moved them. A deletion and an insertion at one place are one change: those of an editor do not touch.
     for run in diff.ops().chunk_by(|a, b| is_equal(a) == is_equal(b)) {
         gone = gone.end..gone.end + run.iter().map(|op| op.old_range().len()).sum::<usize>();
         come = come.end..come.end + run.iter().map(|op| op.new_range().len()).sum::<usize>();

@@ -2,8 +2,9 @@
 //!
 //! [`server`] reads messages and writes answers; [`workspace`] knows the texts; a [`snapshot`] is one document with all
 //! that it imports, checked, and every answer is made from one: [`hover`], [`completion`], [`navigation`], [`rename`],
-//! [`symbols`], [`tokens`], [`hints`], [`findings`], [`mod@format`]. What a pack says is found out by `rewright_dsl`
-//! alone, as for `rewright check`; what is run ([`commands`]) is run by `rewright` in a process of its own.
+//! [`symbols`], [`tokens`], [`hints`], [`findings`], [`mod@format`]. The contents of a pack are found out by
+//! `rewright_dsl` alone, as for `rewright check`; what is run ([`commands`]) is run by `rewright` in a process of its
+//! own.
 //!
 //! **Invariants**: a message never ends the server, whatever it says; opening a document runs nothing and opens no
 //! library; positions are in the units that client and server agreed on.

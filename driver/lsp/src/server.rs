@@ -1,7 +1,7 @@
 //! The server's life: what it says it can do, messages in, answers out, diagnostics when no request is waiting.
 //!
-//! One thread reads, analyses and answers, so that everything it says is about one state of the texts. What takes long
-//! (examples, verification) runs beside it and may be stopped.
+//! One thread reads, analyses and answers, so that everything it says is about one state of the texts. Long operations
+//! (examples, verification) run beside it and may be stopped.
 
 mod answers;
 mod capabilities;
@@ -42,7 +42,7 @@ pub enum Ended {
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// What the client says first is not what the protocol wants.
+    /// The client's first message is not what the protocol requires.
     #[error("the client does not speak the Language Server Protocol: {0}; an editor starts this command")]
     Protocol(#[from] lsp_server::ProtocolError),
     /// The first message has other content than it should.

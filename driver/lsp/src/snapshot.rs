@@ -113,7 +113,7 @@ impl Snapshot {
     }
 }
 
-/// A document as a root. What ships stays a library, whose declarations are there for others.
+/// A document as a root. A pack that ships stays a library, whose declarations are there for others.
 pub fn root(name: &str, text: &str) -> Root {
     match rewright_packs::embedded(name) {
         Some(_) => Root { origin: Origin::Std(name.into()), text: text.into(), library: true },

@@ -180,7 +180,8 @@ impl Workspace {
         self.open_text(name).or_else(shipped).or_else(|| std::fs::read_to_string(name).ok())
     }
 
-    /// The packs in the folders of the workspace and the open ones, sorted. What version control ignores is left out.
+    /// The packs in the folders of the workspace and the open ones, sorted. Files that version control ignores are left
+    /// out.
     pub fn listed(&self) -> Rc<Vec<String>> {
         if let Some(listed) = &*self.listed.borrow() {
             return listed.clone();

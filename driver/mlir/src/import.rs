@@ -415,7 +415,7 @@ impl Importer<'_> {
             let value = self.pool.add(Value::Result(id, n as u32));
             values.push((result, value, ty));
         }
-        // What names a function may call it, or have it called.
+        // An operation that names a function may call it, or have it called.
         let named = op.symbols();
         let external = op.name == "func.call" && named.iter().all(|name| !self.defined.contains(&name.as_str()));
         self.note_twice(op, &named, &operands);

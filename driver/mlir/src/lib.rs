@@ -2,7 +2,7 @@
 //!
 //! [`validate`] reads both texts (`affine`, `scf`, `arith`, `math`, `memref`, `func`, in pretty and generic forms),
 //! makes a nest of each function and compares the nests ([`rewright_cfg_skeleton::nest`]). Nothing of LLVM or MLIR is
-//! linked. What is not understood is named with its line, and the other functions go on.
+//! linked. Text that is not understood is named with its line, and the other functions go on.
 //!
 //! ```
 //! let before = "func.func @f(%n: index, %a: memref<?xf64>, %x: f64) {
@@ -115,7 +115,7 @@ pub fn with_other_interfaces(before: &str, after: &str) -> Vec<String> {
 
 fn files(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOracle + Send)) -> NestReport {
     let (before, after) = (parse::parse(before), parse::parse(after));
-    // What one function makes of a NaN, another one may see.
+    // A NaN that one function makes, another one may see.
     let compare_nans = options.compare_nans || [&before, &after].into_iter().any(has_functions_that_see_nans);
     let options = &Options { compare_nans, ..options.clone() };
     let mut functions: Vec<Compared> =
@@ -147,7 +147,7 @@ fn has_functions_that_see_nans(module: &Module) -> bool {
         let is_nest = import(function, &[], (&mut pool, &mut Names::default())).is_ok();
         pool.sees_nans() || !is_nest
     };
-    // What is no nest may see anything.
+    // A function that is no nest may see anything.
     module.functions.len() > 1 && module.calls_own() && module.functions.iter().any(sees)
 }
 

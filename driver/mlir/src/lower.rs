@@ -1,8 +1,9 @@
 //! Functions as Rewright's own text: all control flow that is structured, and blocks with branches.
 //!
 //! An `index` is an `i64`, an `i1` an `i8` that is 0 or 1. An array is its address (`i64`), followed by the extents that
-//! its type does not say; elements lie in the order of their subscripts. What has no value in MLIR (an access out of
-//! bounds, a shift by too much, a broken promise of a flag) may have one in the text; [`Lowering::doubt`] says where.
+//! its type does not say; elements lie in the order of their subscripts. An operation without a value in MLIR (an
+//! access out of bounds, a shift by too much, a broken promise of a flag) may have one in the text; [`Lowering::doubt`]
+//! says where.
 
 mod arithmetic;
 mod control;

@@ -60,7 +60,7 @@ pub(crate) enum MapError {
 /// Divides by what is no constant.
 pub(crate) type Divide<'a> = dyn FnMut(&Affine, &Affine) -> Affine + 'a;
 
-/// The values of a map, applied to operands: first dimensions, then symbols. What is divided is added to `checked`.
+/// The values of a map, applied to operands: first dimensions, then symbols. Dividends are added to `checked`.
 pub(crate) fn apply(
     text: &str,
     operands: &[Affine],
@@ -85,7 +85,7 @@ pub(crate) fn apply(
     results.iter().all(|r| !r.is_broken()).then_some(results).ok_or(MapError::Broken)
 }
 
-/// The constraints of a set, applied to operands. What is divided or compared is added to `checked`.
+/// The constraints of a set, applied to operands. Dividends and operands of comparisons are added to `checked`.
 pub(crate) fn constraints(text: &str, operands: &[Affine], checked: &mut Vec<Affine>) -> Result<Constraints, MapError> {
     let tokens = tokens(text);
     let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default(), divide: None, checked };

@@ -177,7 +177,8 @@ fn attributes_of_accesses_and_loops_are_understood_or_refused() {
     assert!(!is_proved(&storing(""), &storing("{alignment = 64 : i64}")));
 }
 
-/// What an access through a view and an allocation need is assumed, and said; without assumptions nothing is proved.
+/// The conditions that an access through a view and an allocation need are assumed, and reported; without assumptions
+/// nothing is proved.
 #[test]
 fn views_and_extents_are_assumed_to_be_in_bounds() {
     let before = "func.func @f(%n: index, %a: memref<16xi32>, %x: i32) {\n  %z = arith.constant 0 : index\n  \
@@ -191,7 +192,7 @@ fn views_and_extents_are_assumed_to_be_in_bounds() {
         assert!(found.functions[0].assumptions.iter().any(|one| one.contains(said)), "{found}");
         let strict = Options { in_bounds: false, ..Options::default() };
         assert_eq!(validate(before, &with(more), &strict).functions[0].verdict, Kind::Unknown);
-        // What both versions do needs no assumption.
+        // An operation of both versions needs no assumption.
         let both = validate(&with(array), &with(&array.replace("%t", "%u")), &Options::default());
         assert!(both.functions.iter().all(|f| f.assumptions.iter().all(|one| !one.contains("extents"))), "{both}");
     }

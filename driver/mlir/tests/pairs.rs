@@ -282,7 +282,7 @@ fn opaque_calls_keep_their_order() {
         format!("affine.for %i = 0 to {map} step 2 {{ {call}\n{call} }}\naffine.for %i = {map} to %n {{ {call} }}");
     assert_eq!(outcome(arguments, &once, &twice), PROVED_IF);
     let store = "affine.store %x, %a[0] : memref<4xf64>";
-    // What is not seen may look at the array.
+    // A function whose body is not known may look at the array.
     assert_eq!(outcome(arguments, &format!("{call}\n{store}"), &format!("{store}\n{call}")), REFUTED);
 }
 

@@ -269,7 +269,7 @@ fn casts_copies_and_local_arrays_are_written_in_our_own_text() {
     assert_eq!(left_out, ["more", "part", "strided"], "{:?}", text.left_out);
     assert_eq!(text.text.matches("icmp_slt{i64}").count(), 2, "{}", text.text);
     assert_eq!(text.text.matches("std.heap.calloc").count(), 1, "{}", text.text);
-    // What is read before it is written has a value in our own text.
+    // A cell that is read before it is written has a value in our own text.
     let doubts: Vec<&str> = text.doubts.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(doubts, ["copy", "local"]);
     assert!(text.text.contains("load{i32}") && text.text.contains("store{i32}"), "{}", text.text);

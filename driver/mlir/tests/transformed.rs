@@ -2,7 +2,7 @@
 //!
 //! A file has pairs, each `// === name: verdict`, the first version, `// ---`, and the second one. The verdict is of the
 //! function `f`, and the truth: what is refuted differs, what is proved does not (where the condition holds, if there is
-//! one); `unknown` is what is said where something is not understood. What is proved has a certificate.
+//! one); `unknown` is what is said where something is not understood. Each proof has a certificate.
 
 use rewright_cfg_skeleton::nest::datapath::NoOracle;
 use rewright_cfg_skeleton::verdict::Kind;

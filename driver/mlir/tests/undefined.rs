@@ -73,7 +73,7 @@ fn branches_and_loops_by_what_may_be_poison_are_not_added() {
     assert!(is_proved(&looping("%i"), &looping("%i").replace("%k", "%l")));
 }
 
-/// What is divided or compared must fit the bits that are asked for, even where the result does not show it.
+/// Operands of divisions and comparisons must fit the bits that are asked for, even where the result does not show it.
 #[test]
 fn what_cancels_may_have_overflowed() {
     let options = Options { index_bits: Some(32), ..Options::default() };
@@ -143,7 +143,7 @@ fn divisors_in_maps_are_not_negative() {
     assert!(is_proved(&mapped("mod"), &mapped("mod").replace("%u", "%v")));
 }
 
-/// What the interpreter does not know is no difference.
+/// An unknown value of the interpreter is no difference.
 #[test]
 fn runs_refute_nothing_that_may_be_right() {
     let function = |ty: &str, body: &str| format!("func.func @f(%x: {ty}) -> {ty} {{\n{body}\nreturn %r : {ty}\n}}");

@@ -232,7 +232,7 @@ impl Service {
         let ty = |expr| self.universe.types.find_instance(expr, &[]);
         let mut f = Function { results: vec![ty(decl.results.first()?)?], ..Function::new("%eval") };
         let entry = f.add_block();
-        // What runs a function on memory passes the memory's address first.
+        // The caller of a function on memory passes the memory's address first.
         let memory = f.add_value(Ty::ANY);
         f.blocks[entry.index()].params.push(memory);
         let mut args: SmallVec<[Value; 3]> = SmallVec::new();

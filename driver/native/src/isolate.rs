@@ -6,7 +6,7 @@
 //! not the one that is waited for is ended with all that it started; the call that it was at has trapped or failed
 //! then, and a new child goes on after it.
 //!
-//! What called code prints reaches the user; see [`Printed`]. Its standard input is empty. Libraries are loaded only
+//! Output of called code reaches the user; see [`Printed`]. Its standard input is empty. Libraries are loaded only
 //! where they are allowed ([`crate::permission`]), and before anything is, the child gives up what calls do not need
 //! ([`mod@confine`]): SECURITY.md says what is kept from harm by that, and what is not.
 //!
@@ -175,7 +175,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// `program` is our own binary. What called code prints goes to our standard error.
+    /// `program` is our own binary. Output of called code goes to our standard error.
     pub fn new(program: PathBuf) -> Worker {
         Worker { program, printed: Printed::ToStderr, running: None }
     }

@@ -1,4 +1,4 @@
-//! Running compiled CLIF on the host: but for a call of the system in `isolate::confine`, the one module with `unsafe`
+//! Running compiled CLIF on the host: except for a system call in `isolate::confine`, the one module with `unsafe`
 //! code.
 //!
 //! [`compile`] puts all functions of a file into one JIT module, with names that they use for each other resolved,
@@ -8,7 +8,7 @@
 //!
 //! **Safety**: compiled code is as dangerous as its input. CLIF can read any address, and a wrong rule can make it
 //! so. Nothing here keeps it from bringing the process down: callers that run what they did not write use
-//! [`crate::isolate`]. What this module itself guarantees: pointers are called with the signature that they were
+//! [`crate::isolate`]. This module itself guarantees that pointers are called with the signature that they were
 //! compiled with, slots are as many as arguments and results need, and no code is freed while it can be called.
 
 #![allow(unsafe_code, reason = "calls compiled code; reviewed as a whole, see the safety notes at each use")]

@@ -98,8 +98,8 @@ impl ModuleOptimiser {
 
     /// Optimises the functions for which `wanted` holds, callees first: the rules that run before inlining, then
     /// calls of small functions that do not recur are replaced by their optimised bodies and types are inferred
-    /// again, then the rules that run after inlining. A function that inlining makes dearer keeps its calls. What a
-    /// function returns has more specific types for its callers if that costs no more, and versions of functions
+    /// again, then the rules that run after inlining. A function that inlining makes dearer keeps its calls. The result
+    /// of a function has more specific types for its callers if that costs no more, and versions of functions
     /// without callers go. Blocks are called `b0`, `b3` in a profile, by their numbers.
     pub fn optimise(&self, options: &Options, wanted: impl Fn(usize) -> bool) -> ModuleOutcome {
         points::optimise(self, options, wanted)

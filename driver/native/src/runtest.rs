@@ -71,7 +71,7 @@ pub enum DirectiveError {
     Reader(#[from] Panic),
 }
 
-/// All directives, in the order of the file. Comments that begin like one and are none are mistakes; in a file whose
+/// All directives, in the order of the file. Comments that begin like one but are not one are mistakes; in a file whose
 /// `test` lines run nothing, all comments are just that.
 pub fn directives(file: &File) -> (Vec<Directive>, Vec<String>) {
     let (mut found, mut mistakes) = (vec![], vec![]);
@@ -92,7 +92,7 @@ pub fn directives(file: &File) -> (Vec<Directive>, Vec<String>) {
     (found, mistakes)
 }
 
-/// Reads one directive; `None` if the comment is none.
+/// Reads one directive; `None` if the comment is no directive.
 pub fn parse(text: &str, signature: &Signature) -> Result<Option<RunCommand>, DirectiveError> {
     if !is_directive(text) {
         return Ok(None);
@@ -326,8 +326,8 @@ pub fn run_ours(functions: &Functions<'_>, function: &Function, text: &str) -> C
     }
 }
 
-/// Runs one directive on our own interpreter, with so many instructions for each call: what it gives, and what has been
-/// executed.
+/// Runs one directive on our own interpreter, with this many instructions for each call: what it gives, and what has
+/// been executed.
 ///
 /// # Errors
 /// Why it cannot be run to an end.

@@ -24,7 +24,7 @@ pub(super) struct Finder<'o> {
     known: BTreeMap<PathBuf, Origin>,
     /// Why an import that is not beside its importer is nowhere else.
     lost: BTreeMap<Origin, Arc<ProjectError>>,
-    /// What is read, but for packs that ship, in this order: path and text.
+    /// What is read, except for packs that ship, in this order: path and text.
     pub(super) on_disk: Vec<(String, String)>,
 }
 

@@ -67,7 +67,7 @@ fn advise(diagnostics: &mut [Diagnostic], sources: &Sources, repairs: impl Fn(&F
         let Some(packs) = DECLARED.get(name) else { continue };
         let file = parse(at.file, text).0;
         if imports(&file, packs) {
-            // It is there, but not for so many operands, or not from here.
+            // It is there, but not for that many operands, or not from here.
             continue;
         }
         let listed: Vec<String> = packs.iter().map(|pack| format!("`import {pack}`")).collect();

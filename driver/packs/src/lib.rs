@@ -49,8 +49,8 @@ fn runs(name: &str, schedule: &Schedule, pack: &str, point: Option<&str>) -> boo
     }
 }
 
-/// A library that is named by a path is found from its pack's folder. What a pack names that ships may be called; no
-/// other pack is that one by its name, only by its text.
+/// A library that is named by a path is found from its pack's folder. A library that a shipped pack names may be
+/// called; no other pack counts as that pack by its name, only by its text.
 fn resolve_links(files: &[check::ParsedFile], sources: &Sources, program: &mut Program) {
     for op in program.universe.ops.iter_mut() {
         let Some(link) = &mut op.link else { continue };
@@ -173,7 +173,7 @@ pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
     texts
 }
 
-/// The files of packs and of all that they import, but for packs that ship.
+/// The files of packs and of all that they import, except for packs that ship.
 pub fn files(roots: Vec<Root>) -> Vec<PathBuf> {
     let named = roots.iter().filter(|root| matches!(root.origin, Origin::Disk(_)));
     let mut files: Vec<PathBuf> = named.map(|root| root.origin.path().into()).collect();
@@ -216,7 +216,7 @@ pub fn load(roots: Vec<Root>) -> Packs {
     load_as(roots, check::check)
 }
 
-/// Loads packs whose rules are to be applied: all that [`load()`] says, but for lints and what is in the examples of
+/// Loads packs whose rules are to be applied: all that [`load()`] says, except for lints and what is in the examples of
 /// packs that ship.
 pub fn load_applied(roots: Vec<Root>) -> Packs {
     load_for(roots, "")

@@ -1,14 +1,14 @@
 //! Which match of a rule decides something: runs with at most N matches, and N halved until one match makes the
 //! difference.
 //!
-//! What is asked need not grow with N: then one of several such matches is found, and still one that makes the
-//! difference.
+//! The property that is asked for need not be monotone in N: then one of several such matches is found, and still one
+//! that makes the difference.
 
 use rewright_dsl::program::RuleId;
 use rewright_engine::RuleReport;
 use std::collections::BTreeMap;
 
-/// What a run with at most so many matches gave.
+/// What a run with a limited number of matches gave.
 pub(crate) struct Limited {
     /// Is it as it is without a limit?
     pub(crate) decided: bool,

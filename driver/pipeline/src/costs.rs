@@ -2,8 +2,8 @@
 //!
 //! A profile (`stdlib_rules/profiles/*.json`) says what the `[costs]` of a project say: `latency` and `size` for x86-64,
 //! and `llvm` for what LLVM's own passes are to make more of, which LLVM IR has if none is named. Without one,
-//! operations cost what their packs declare. What a pack says of another's function (`override`) comes before the
-//! profile, and a user's own costs before both.
+//! operations cost what their packs declare. The cost that a pack gives another's function (`override`) comes before
+//! the profile, and a user's own costs before both.
 //!
 //! A key of `operations` names operations as packs do, with all overloads, from any pack or from one
 //! (`std.core.imul`), and may name the types of one instance (`udiv{i64}`, `uextend{i8, i32}`) or of several
@@ -48,7 +48,7 @@ pub enum CostError {
         /// How many type parameters there are, by overload.
         wanted: String,
     },
-    /// A type that is none.
+    /// A type that is not declared.
     #[error("`{key}` names the type `{name}`, which no pack of this run declares")]
     NoType {
         /// The key.

@@ -1,6 +1,6 @@
 //! Finding the declared operation that an instruction of a front end is.
 //!
-//! A front end has spellings of its own; several declared operations may share one. What fits is decided by the
+//! A front end has spellings of its own; several declared operations may share one. Which one fits is decided by the
 //! types of operands and results, all of which must have a representation.
 
 use indexmap::IndexMap;

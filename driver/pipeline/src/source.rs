@@ -32,7 +32,7 @@ impl fmt::Display for SourcePlace {
     }
 }
 
-/// The text of a function before and after. What stays has one name in both.
+/// The text of a function before and after. Values that stay have one name in both.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sides {
     /// As it came in.

@@ -1,7 +1,7 @@
 //! Why a rule does not match in a function, for `why-not` and for examples that fail.
 //!
 //! A [`MatchContext`] is the function with its e-graph after all rules have run, so what other rules would have to
-//! bring about first is there or is missing for good.
+//! bring about first is there or is permanently missing.
 
 mod search;
 
@@ -59,7 +59,7 @@ pub enum NearMiss {
         /// That operation, with the instruction or function that it stands for: `list_append` (`@g_list_append`).
         root: String,
     },
-    /// It would match at a value, but for something.
+    /// It would match at a value, except for something.
     Misses {
         /// The value.
         at: At,

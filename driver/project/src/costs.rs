@@ -40,7 +40,7 @@ pub struct Costs {
     /// How blocks weigh against each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weigh: Option<Weigh>,
-    /// So many times more for each enclosing loop, where executions are weighed.
+    /// This many times more for each enclosing loop, where executions are weighed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_loop: Option<u32>,
     /// By operation. The last field: TOML writes values before tables.

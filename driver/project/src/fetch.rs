@@ -115,7 +115,7 @@ fn run(name: &str, folder: &Path, arguments: &[&str]) -> Result<String, ProjectE
     for setting in ["core.hooksPath=/dev/null", "core.symlinks=false", "core.fsmonitor=false"] {
         git.args(["-c", setting]);
     }
-    // A repository around this one is none of ours.
+    // A repository around this one is not ours.
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"] {
         git.env_remove(variable);
     }

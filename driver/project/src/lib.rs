@@ -23,8 +23,9 @@
 //! * [`settings`]: which file a command's costs come from;
 //! * [`lock`], [`fetch`]: `rewright.lock` and the dependencies from git repositories.
 //!
-//! The rules, packs and settings of a command are those of the project around the working directory. What a pack
-//! imports is looked for in the project around that pack, so a dependency's own dependencies are its own affair.
+//! The rules, packs and settings of a command are those of the project around the working directory. The packs that a
+//! pack imports are looked for in the project around that pack, so a dependency's own dependencies are left to its
+//! project.
 //!
 //! Nothing here runs a program or uses the network but [`fetch::fetch`], which a user asks for by `rewright fetch`.
 

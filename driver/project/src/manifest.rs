@@ -85,8 +85,8 @@ impl TryFrom<SourceFields> for Source {
     }
 }
 
-/// How much `rewright verify` does; what the command line says comes first. The solver is none of it: a project does
-/// not choose which programs run.
+/// How much `rewright verify` does; what the command line says comes first. The solver is not part of it: a project
+/// does not choose which programs run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Verify {

@@ -1,5 +1,5 @@
 //! Which file a command's costs come from: the one that is named, or the nearest from the working directory upwards.
-//! What a command line says comes before what a file says.
+//! A setting on the command line comes before one in a file.
 
 use super::costs::{CostFile, Costs};
 use super::manifest::Manifest;

@@ -13,7 +13,7 @@ const BOTTOM: f64 = 36.0;
 /// How many marks an axis has at most.
 const MARKS: usize = 6;
 
-/// So many points of a series are listed as figures.
+/// At most this many points of a series are listed as figures.
 const LISTED: usize = 40;
 
 /// What one axis shows.
@@ -266,7 +266,7 @@ mod tests {
             assert!(ys.iter().all(|y| (TOP..=HEIGHT - BOTTOM).contains(y)), "{ys:?}");
             assert!(xs.windows(2).all(|w| w[0] < w[1]) && ys.windows(2).all(|w| w[0] > w[1]));
         }
-        // What has no logarithm is not drawn, and said among the figures.
+        // A point that has no logarithm is not drawn, and is listed among the figures.
         let html = chart(true, &[(0.0, 1.0), (10.0, 1.0)]).html().into_string();
         assert_eq!(html.matches("<circle").count(), 1);
     }

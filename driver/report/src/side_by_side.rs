@@ -41,7 +41,7 @@ pub(crate) fn parts(sides: &Sides) -> Vec<Part<'_>> {
         let mut own: Vec<Row<'_>> = (0..before.len().max(after.len())).map(beside).collect();
         let (first, end) = (if n == 0 { 0 } else { CONTEXT }, if n == last { 0 } else { CONTEXT });
         let is_equal = matches!(operation, DiffOp::Equal { .. });
-        // What is folded is longer than what says so.
+        // The folded part is longer than the line that says so.
         if is_equal && own.len() > first + end + 2 {
             let rest = own.split_off(own.len() - end);
             let folded = own.split_off(first);

@@ -16,7 +16,7 @@ impl Address {
         Address { terms: vec![term], constant: 0 }
     }
 
-    /// So many bytes further on.
+    /// This many bytes further on.
     pub fn plus(&self, n: u64) -> Self {
         Address { terms: self.terms.clone(), constant: self.constant.wrapping_add(n) }
     }

@@ -10,7 +10,7 @@ pub struct Format {
 }
 
 impl Format {
-    /// The format whose values take so many bits. Below 32 bits these are no machine types: proofs at smaller
+    /// The format whose values take this many bits. Below 32 bits these are no machine types: proofs at smaller
     /// widths use them.
     pub fn of_width(bits: u32) -> Option<Format> {
         let exponent = match bits {

@@ -3,7 +3,7 @@
 //! Addresses are sums of terms and a constant. Two of them are compared by what they do not have in common, so that
 //! accesses from one base are compared by their offsets: that is what makes such questions easy for a solver.
 //!
-//! What was there before the first write is a variable per address that is read; where two of these addresses are
+//! The contents before the first write are a variable per address that is read; where two of these addresses are
 //! equal, so are the bytes (Ackermann 1954). So the solver sees bit vectors and nothing else.
 
 use super::address::Address;
@@ -155,7 +155,7 @@ pub fn may_differ(s: &Script, left: Expr, right: Expr) -> Vec<Address> {
         states.iter().take_while(|(memory, _)| common.is_none_or(|(common, _)| common != memory)).cloned().collect()
     };
     let mut changes = [since(&left), since(&right)].concat();
-    // What others leave may be anywhere.
+    // Writes of other code may be anywhere.
     if changes.iter().any(|(_, written)| written.is_none()) {
         changes = [left, right].concat();
     }
@@ -238,7 +238,7 @@ pub fn store_when(
     if when == Expr::TRUE {
         return store(s, memory, address, access, value);
     }
-    // What was there counts where the condition does not hold.
+    // The old contents count where the condition does not hold.
     let assumed = std::mem::take(&mut s.assumed);
     let old = load(s, memory, address, access, value.width());
     s.assumed = assumed;

@@ -1,6 +1,6 @@
 //! How long an answer of another process is waited for.
 //!
-//! What a process may do is counted in its own steps where it counts them, and else in its processor time, so that a
+//! The work of a process is limited in its own steps where it counts them, and else in its processor time, so that a
 //! busy machine changes no verdict. A process that does nothing at all for [`IDLE`] will not answer.
 //!
 //! **Invariant**: waiting ends, whatever the process does.
@@ -31,7 +31,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Waits for a process for at most so much of its processor time.
+    /// Waits for a process for at most this much of its processor time.
     pub(super) fn new(process: u32, most: Duration) -> Self {
         let (now, start) = (processor_time(process), Instant::now());
         Patience { process, most, began: now, last: (now, start), start }

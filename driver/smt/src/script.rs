@@ -60,7 +60,7 @@ pub struct Script {
     /// Shifts left are to be written as products.
     pub products: bool,
     /// Of what solvers find hard (products, quotients, [`Script::hidden`]) nothing is to be known but that equal operands
-    /// give equal ones. What holds of such functions holds of these.
+    /// give equal ones. A claim that holds of such functions holds of these.
     pub opaque: bool,
     /// Variables that are the bits of a float that is computed.
     computed: FxHashSet<u32>,

@@ -117,7 +117,7 @@ struct Process {
     lines: Receiver<String>,
 }
 
-/// With so many questions in a row that it does not answer, a solver is given up.
+/// A solver is given up after this many questions in a row that it does not answer.
 const UNANSWERED: u32 = 3;
 
 /// Printed after each answer, to know where it ends.
@@ -173,7 +173,8 @@ impl Solver {
         self.timed = false;
     }
 
-    /// Has a clock ended a question since then? Such an answer is none to keep: another machine may give a better one.
+    /// Has a clock ended a question since then? Such an answer is not to be kept: another machine may give a better
+    /// one.
     pub fn timed(&self) -> bool {
         self.timed
     }
@@ -285,10 +286,10 @@ impl Solver {
     }
 }
 
-/// A solver is ended at most so much later than it should have ended by itself.
+/// A solver is ended at most this much later than it should have ended by itself.
 const BEHIND: Duration = Duration::from_secs(10);
 
-/// An answer of more lines is none.
+/// An answer of more lines counts as no answer.
 const MOST_LINES: usize = 1 << 20;
 
 /// The last line of a solver that has used up [`MEMORY`].

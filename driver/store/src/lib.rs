@@ -2,7 +2,7 @@
 //! else; Redis and S3 come through `opendal`, the only network that results of ours take, in builds with the feature
 //! `remote`.
 //!
-//! **Invariant**: no store is trusted. What comes out of one is checked by [`rewright_files::store::Shared`], and one
+//! **Invariant**: no store is trusted. The contents of one are checked by [`rewright_files::store::Shared`], and one
 //! that fails or is slow costs seconds, and never a result.
 
 #[cfg(feature = "remote")]
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Why there is no such store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// What is written is no address.
+    /// The text is no address.
     #[error(
         "`{0}` is no store: name a folder by its whole path (`/mnt/results`), `redis://host:6379` or `s3://bucket/path`"
     )]

@@ -30,7 +30,7 @@ pub(super) fn tolerance(stated: &Approximation) -> String {
 
 /// What ordinary values say.
 pub(super) enum Closeness {
-    /// So many, of how many at which the rule matches and has a value.
+    /// How many, of how many at which the rule matches and has a value.
     Close(usize, usize),
     /// An assignment at which the sides are far from each other, and what they are.
     Far(Vec<Value>, [Value; 2]),
@@ -94,7 +94,7 @@ pub(super) fn ordinary(repr: Repr, rng: &mut ChaCha8Rng) -> i128 {
     }
 }
 
-/// Floats that differ by no more than so much of the greater one.
+/// Floats that differ by no more than this part of the greater one.
 pub(super) fn are_close(lane: Scalar, left: i64, right: i64, tolerance: f64) -> bool {
     let read = |bits: i64| match lane {
         Scalar::F32 => Some(f64::from(f32::from_bits(bits as u32))),

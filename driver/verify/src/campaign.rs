@@ -3,8 +3,8 @@
 //! 1. At a mutant's narrowest instance two judges work apart: values alone, all of them where they are one or two
 //!    bytes, and the solver alone. A mutant that values refute and the solver proves is an *escape*; so is one that the
 //!    solver refutes and the evaluator does not confirm. There must be none.
-//! 2. What neither refutes there is verified at all other instances, like any rule. A mutant that survives that is
-//!    proved equal, or it is not decided; both are listed.
+//! 2. A mutant that neither refutes there is verified at all other instances, like any rule. A mutant that survives
+//!    that is proved equal, or it is not decided; both are listed.
 //!
 //! Mutants of a rule about functions of libraries are run as the rule is.
 //!
@@ -81,7 +81,7 @@ pub struct Judged {
     pub evidence: String,
 }
 
-/// Mutants of each rule, at most so many of each, drawn evenly from all kinds of changes, and their fates.
+/// Mutants of each rule, at most this many of each, drawn evenly from all kinds of changes, and their fates.
 ///
 /// # Errors
 /// When the solver cannot be started.
@@ -138,7 +138,7 @@ fn ran(
                 Verdict::Equal => Fate::Equal,
                 Verdict::Narrower => Fate::Narrower,
                 Verdict::Tested | Verdict::NotRun => Fate::Undecided,
-                // What a change makes of it may have no order of calls, or no values.
+                // The changed rule may have no order of calls, or no values.
                 Verdict::Unknown => continue,
             };
             if fate == Fate::Refuted {

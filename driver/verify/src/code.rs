@@ -1,12 +1,12 @@
 //! Terms as instructions of one block, operands first: sides of a rule as code that runs as it is written.
 //!
 //! An operation is what a front end has for it: an instruction of CLIF, or a call of what implements it. One that is
-//! neither is what its `spec` says. What is computed while matching may be given instead ([`Code::give`]): much of that
-//! has no instruction.
+//! neither is what its `spec` says. Values that are computed while matching may be given instead ([`Code::give`]): much
+//! of that has no instruction.
 //!
-//! A term has no order but that of operands. What changes memory is emitted only by [`Code::execute`], a call at a time
-//! in the order that its caller says, and [`Code::made`], operands first. It does not emit what reads a memory that has
-//! not been filled, or communicates with the outside, and says so.
+//! A term has no order but that of operands. Operations that change memory are emitted only by [`Code::execute`], a
+//! call at a time in the order that its caller says, and [`Code::made`], operands first. It does not emit what reads a
+//! memory that has not been filled, or communicates with the outside, and says so.
 
 use rewright_cfg_skeleton::ir::{Function, InstKind, Terminator, Value};
 use rewright_clif::names::FRONT_END;
@@ -128,7 +128,7 @@ impl<'u> Code<'u> {
         let Term::Call { op, targs: own, args, state } = call else { return Ok(()) };
         let given = self.call(*op, own, args, targs, vars)?;
         self.executed.push((call.clone(), given));
-        // What it leaves behind and what it gives are of this one execution.
+        // Its state and its result are those of this one execution.
         let ops = &self.universe.ops;
         let parts = ops.get(*op).part_of.and_then(|part| ops.get(part.whole()).parts);
         for op in parts.into_iter().flat_map(|parts| [parts.state, parts.value]) {

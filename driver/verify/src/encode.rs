@@ -129,7 +129,7 @@ pub(super) fn question(
         }
     }
     let right_traps = e.take_traps();
-    // What `eval` cannot compute makes no match.
+    // There is no match where `eval` cannot compute.
     fires.append(&mut e.defined);
     let fires = e.s.and(&fires);
     let vars = vars.into_iter().map(|lanes| (lanes[0].bits, lanes[0].provenance)).collect();

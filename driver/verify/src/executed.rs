@@ -8,8 +8,8 @@
 //!
 //! Where a rule changes memory, or speaks of several states of it, either side runs in a world of its own, with variables
 //! of its own that are made in the same way, its calls in the order of their states ([`timeline`]); and what is seen of
-//! the variables afterwards is compared as well. What happened to the variables before, what happens between two states,
-//! and which variables are one value varies from [`plan`] to plan.
+//! the variables afterwards is compared as well. The changes of variables before, those between two states,
+//! and which variables are one value vary from [`plan`] to plan.
 //!
 //! A call that traps is no evidence, and counted, unless it is the right side alone that does: such a rule makes programs
 //! trap. A difference counts if the left side gives the same when it is run again.
@@ -66,11 +66,11 @@ pub(super) struct Difference {
 
 /// On what sides agree.
 pub(super) struct Agreement {
-    /// So many..
+    /// How many..
     pub(super) agreed: usize,
     /// ..of those at which both sides came back.
     pub(super) tried: usize,
-    /// At so many others there is nothing to compare, and why.
+    /// How many others have nothing to compare, by reason.
     pub(super) not_compared: BTreeMap<String, usize>,
     /// All that `@observe` showed, where it was the same each time.
     pub(super) always: Vec<String>,
@@ -384,8 +384,8 @@ impl<'c> Trial<'c> {
     }
 }
 
-/// Why two sides that did not both come back are no evidence. Where the left one traps, a program that does so is none that
-/// a rule has to keep.
+/// Why two sides that did not both come back are no evidence. Where the left one traps, a program that does so is not one
+/// that a rule has to keep.
 fn why_nothing(ends: &(End, End)) -> String {
     match ends {
         (End::Trapped(left), End::Trapped(right)) if left == right => format!("{left} in both sides"),
@@ -411,7 +411,7 @@ fn only_right_traps(left: &Prepared, results: &[i64], why: &str) -> Judged {
     Judged::Differ([shown.unwrap_or("without a trap".into()), trap])
 }
 
-/// A value that is none of the variables.
+/// A value that is not one of the variables.
 const ANOTHER: &str = "another value";
 
 /// What the results of one side say.

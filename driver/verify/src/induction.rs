@@ -12,8 +12,9 @@
 //! in the next one. The step is about iterations that another one follows: there what the loop goes on for holds (`stays`),
 //! and a counter is not about to wrap (`counts`).
 //!
-//! What a loop is left with (`leave`) is what it was in an iteration, so a rule about that holds if it does without `leave`;
-//! outside of `leave` there may be only what enters. How often a loop goes on is another matter: see [`mod@exit`].
+//! The value that a loop is left with (`leave`) is its value in an iteration, so a rule about that holds if it does without
+//! `leave`; outside of `leave` there may be only what enters. How often a loop goes on is another matter: see
+//! [`mod@exit`].
 //!
 //! The step asks for more than is needed: it is about all values, also those that no run reaches. It refutes a rule only
 //! where the base holds and every recurrence begins with a variable of its own, or counts the iterations: then some run
@@ -266,7 +267,7 @@ impl<'p> Rewriter<'p> {
             return Err(NoInduction::Form);
         };
         let (left, right) = (&self.stripped(left, false)?, &self.stripped(right, false)?);
-        // What `theta` carries is not known to be a recurrence, unless a rule says so.
+        // The value that `theta` carries is not known to be a recurrence, unless a rule says so.
         let is_recurrence = |term: &Term| matches!(self.role(term), Some(LoopRole::Recurrence(_) | LoopRole::Theta));
         let (recurrence, expression) = match (is_recurrence(left), is_recurrence(right)) {
             (_, true) => (right, left),
@@ -317,7 +318,7 @@ impl<'p> Rewriter<'p> {
         Ok(Induction { base: rule.clone(), step: rule, later: [second, third], reached: self.carried.is_empty() })
     }
 
-    /// What a term is after so many iterations, from the first values of its recurrences on.
+    /// What a term is after this many iterations, from the first values of its recurrences on.
     fn after(&self, term: &Term, iterations: u32) -> Result<Term, NoInduction> {
         let count = self.rule.vars.len() as u32;
         match term {

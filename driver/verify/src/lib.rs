@@ -9,11 +9,11 @@
 //!
 //! A rule about what loops carry is shown by induction over iterations: two rules about plain values ([`induction`]).
 //!
-//! What a library or an embedding program computes is tried on values only, those that only its code can make as the
+//! Functions of a library or an embedding program are tried on values only, those that only its code can make as the
 //! pack says ([`executed`]); and of a rule that says that it gives something up, both sides are compared on ordinary
 //! values ([`approximate`]).
 //!
-//! What a verdict says is in [`Verdict`]. Values are total here, as in the e-graph: a quotient by zero has a value, and
+//! [`Verdict`] says what a verdict means. Values are total here, as in the e-graph: a quotient by zero has a value, and
 //! a rule that is right only where a check passed needs a condition. Where a side would trap is compared nevertheless:
 //! a right side that traps where the left does not is *one way only*. So is a side that is some NaN with open bits
 //! where the other has definite ones.
@@ -241,7 +241,7 @@ fn judge(
     machine: Option<&mut Machine>,
 ) -> io::Result<Vec<InstanceReport>> {
     let mut found: Vec<InstanceReport> = vec![];
-    // What is too hard at one width is not asked at wider ones.
+    // A question that is too hard at one width is not asked at wider ones.
     let mut too_hard = u32::MAX;
     for (n, case) in cases.iter().enumerate() {
         // One lane is the same question however many there are.

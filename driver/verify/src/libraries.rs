@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 pub(super) struct Libraries {
     /// There are functions that may be called.
     may_run: bool,
-    /// Everything that decides what their functions give, but for what they load themselves; `None` where a library is
-    /// not there.
+    /// Everything that decides what their functions give, except for what they load themselves; `None` where a library
+    /// is not there.
     pub(super) known: Option<Vec<String>>,
 }
 

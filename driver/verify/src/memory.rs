@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Bytes {
     written: BTreeMap<u64, u8>,
-    /// So many low bits of an address make no difference to what was there before.
+    /// This many low bits of an address make no difference to what was there before.
     alike: u32,
 }
 

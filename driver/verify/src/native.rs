@@ -1,10 +1,10 @@
 //! Both sides of a rule as compiled code, at values at which the evaluator says what they are.
 //!
-//! What an operation means is said by its model, which the evaluator runs and the solver's table repeats; what it is
-//! once it is emitted, by the instruction whose name it has. Here the two are compared: every type instance of a rule
-//! is a function that gives both sides, exported and compiled as all our functions are, and run in a process of its own
-//! ([`rewright_native::isolate`]). Each side must be what the evaluator makes of it: bit by bit, in every lane, or any
-//! NaN where the NaN is open.
+//! The meaning of an operation is given by its model, which the evaluator runs and the solver's table repeats; what it
+//! is once it is emitted, by the instruction whose name it has. Here the two are compared: every type instance of a
+//! rule is a function that gives both sides, exported and compiled as all our functions are, and run in a process of
+//! its own ([`rewright_native::isolate`]). Each side must be what the evaluator makes of it: bit by bit, in every lane,
+//! or any NaN where the NaN is open.
 //!
 //! **Invariant**: what is found here is no verdict. The evaluator and the solver judge the rule; where compiled code
 //! gives something else, the mistake is ours, or Cranelift's.
@@ -145,7 +145,7 @@ impl Machine {
             reprs.push(repr(code.universe, ty)?);
             vars.push(Some((code.parameter(ty), ty)));
         }
-        // What is computed while matching is given, where no instruction computes it.
+        // Values that are computed while matching are given, where no instruction computes them.
         let terms = [&rule.left[0], right];
         let mut computed: Vec<(Term, Repr)> = vec![];
         for term in terms.into_iter().flat_map(evaluated) {

@@ -214,8 +214,8 @@ impl Case<'_> {
         }
     }
 
-    /// Both sides compiled and run, on values that the pack says how to make. What an `unsafe` rule lets go is not
-    /// seen.
+    /// Both sides compiled and run, on values that the pack says how to make. A statement that an `unsafe` rule lets go
+    /// is not seen.
     fn executed(&self, options: &Options) -> io::Result<Decision> {
         let unsafe_rule = self.rule.relaxation.is_some();
         let licence = "an `unsafe` rule is a licence, not an equality: its author vouches for it";

@@ -78,9 +78,9 @@ pub struct Counterexample {
 pub enum Compiled {
     /// What the evaluator gives.
     Same {
-        /// At so many assignments.
+        /// At this many assignments.
         values: usize,
-        /// At so many of these the sides differ: the rule is wrong for compiled code, too.
+        /// At this many of these the sides differ: the rule is wrong for compiled code, too.
         differing: usize,
     },
     /// Something else: a mistake of ours or of the compiler, whatever the verdict.

@@ -12,7 +12,7 @@ use rewright_typeprop::{Repr, Scalar};
 /// What trying values gave.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Tried {
-    /// So many assignments at which the rule matched, all of them equal.
+    /// This many assignments at which the rule matched, all of them equal.
     Agree(usize),
     /// An assignment at which the sides differ: the variables, and what left and right are.
     Differ(Vec<Value>, [Value; 2]),

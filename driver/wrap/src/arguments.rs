@@ -1,5 +1,5 @@
 //! What a compiler's command line asks for. Files of C, C++ and Objective-C that are compiled, optimised, to objects or to be linked at once
-//! are taken out; everything else is the compiler's own business.
+//! are taken out; everything else is left to the compiler.
 
 use super::inputs::{Kind, is_probe, kind, language};
 use super::options::{LONG, NOT_OURS, QUESTIONS, WITH_ARGUMENT, asked_by_environment, is_option};
@@ -35,7 +35,7 @@ pub struct Build {
     pub units: Vec<Unit>,
     /// Everything else but inputs, `-c`, `-o` and what makes dependency files.
     pub options: Vec<OsString>,
-    /// What makes dependency files, complete but for the file's name.
+    /// What makes dependency files, complete except for the file's name.
     pub dependencies: Vec<OsString>,
     /// Are the objects linked at once?
     pub links: bool,
@@ -90,7 +90,7 @@ impl Build {
             None => Some(arg.clone()),
             Some(object) => self.links.then(|| object.as_os_str().to_os_string()),
         };
-        // What is for the files that are made already has been used.
+        // Options for the files that are made already have been used.
         let used = (!self.links && !made.is_empty()).then(|| OsString::from("-Qunused-arguments"));
         Some(args.iter().enumerate().filter_map(word).chain(used).collect())
     }
@@ -136,7 +136,7 @@ impl Line {
             line.refuse("several architectures");
         }
         if let Some((said, name)) = &line.language {
-            // What is put in place of a source file, or linked beside it, is of another language.
+            // A file that is put in place of a source file, or linked beside it, is of another language.
             let agrees = |(at, path): &(usize, PathBuf)| at > said && language(path) == Some(name);
             if !line.compiles || line.inputs.is_empty() || !line.inputs.iter().all(agrees) {
                 line.refuse_unclear("-x");

@@ -1,10 +1,10 @@
 //! Compiling one file: clang's front end, LLVM's own passes that run before inlining, our rules, clang again.
 //!
-//! The front end always runs, so warnings are its own, and dependency files but for the packs. What it gives, with the options and the
-//! packs, decides everything that follows; so the object is looked up by these before anything else is done. Where no
-//! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone. Where
-//! objects are linked at once, they take the places of their sources in the command line, and the compiler does the
-//! rest.
+//! The front end always runs, so warnings are its own, and dependency files except for the packs. Its output, with the options and
+//! the packs, decides everything that follows; so the object is looked up by these before anything else is done. Where
+//! no function changes, what the front end gave goes to the back end: the object is the one that clang makes alone.
+//! Where objects are linked at once, they take the places of their sources in the command line, and the compiler does
+//! the rest.
 
 use super::arguments::{Build, Missed, Plan, Unit, plan};
 use super::declared::{macros, named};
@@ -62,7 +62,7 @@ pub struct Tools {
     /// Where LLVM IR is kept as rules see it, one file (`.ll`) for each that is compiled, and one of what they make of
     /// it where they change it (`.changed`).
     pub keep: Option<PathBuf>,
-    /// What the compiler says may be coloured.
+    /// The compiler's messages may be coloured.
     pub colour: bool,
     /// Fail where code would be compiled without rules.
     pub strict: bool,
@@ -275,7 +275,7 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     let mut front = Command::new(&tools.compiler);
     // Its words go through our hands; what the command line says of colours comes later and counts.
     front.args(tools.colour.then_some("-fcolor-diagnostics")).args(&build.options).args(&build.dependencies);
-    // What is for the linker is used when it comes to that.
+    // Options for the linker are used when it comes to linking.
     front.args(build.links.then_some("-Qunused-arguments"));
     front.args(unit.target.iter().flat_map(|target| [OsStr::new("-MQ"), target]));
     front.args(dependencies.iter().flat_map(|(file, _)| [OsStr::new("-MF"), file.as_os_str()]));
@@ -377,7 +377,7 @@ fn preprocessor(tools: &Tools, build: &Build, unit: &Unit, to: &Path, said: &Pat
     Some(String::from_utf8_lossy(&fs::read(to).ok()?).into_owned())
 }
 
-/// What rules make does what it is made of, as far as runs and a solver show. Gives the verdicts
+/// The changed functions do the same as the original ones, as far as runs and a solver show. Gives the verdicts
 /// on functions that are left to the packs.
 fn validated(before: String, after: &str, declared: BTreeSet<String>) -> Result<Option<String>> {
     let report = own_changes(&module::read(before)?, after, declared).context("what rules make cannot be compared")?;

@@ -24,7 +24,7 @@ pub(super) fn named(functions: Vec<String>, source: &str) -> Vec<String> {
     functions.into_iter().filter(|function| words.contains(bare(function))).collect()
 }
 
-/// Those of these functions that are macros, with why their calls are none, given what `-dM` lists.
+/// Those of these functions that are macros, with why their calls are no calls of the function, given what `-dM` lists.
 pub(super) fn macros(functions: &[String], definitions: &str) -> BTreeMap<String, DeclaredCalls> {
     let mut found = BTreeMap::new();
     for definition in definitions.lines() {

@@ -61,7 +61,7 @@ impl Entry {
         content
     }
 
-    /// The same back; `None` where it is none.
+    /// The same back; `None` where the content is no entry.
     pub(super) fn read(content: &[u8]) -> Option<Self> {
         let end = content.iter().position(|b| *b == b'\n')?;
         let head: Head = serde_json::from_slice(&content[..end]).ok()?;

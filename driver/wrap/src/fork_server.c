@@ -10,7 +10,7 @@
 // the arguments, an empty word, the environment, an empty word. The answer is the status as `wait` gives it, 4 bytes.
 //
 // Invariant: a copy that could not be brought into the state that was asked for dies by a signal before `main`, so a
-// program's own exit code is an answer and everything else is none (`fork_server.rs`).
+// program's own exit code is an answer and everything else is no answer (`fork_server.rs`).
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

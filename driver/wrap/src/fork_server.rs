@@ -36,7 +36,7 @@ pub struct ForkServers {
 }
 
 impl ForkServers {
-    /// Starts programs, with their sockets in a folder of our own. Of one that cannot wait there is none.
+    /// Starts programs, with their sockets in a folder of our own. A program that cannot wait is left out.
     pub fn start(folder: &Path, programs: &[&Path]) -> Self {
         let library = folder.join("fork_server.so");
         // Another library that is to be loaded first may want the place of ours.
@@ -63,7 +63,7 @@ fn start(folder: &Path, library: &Path, world: &str, program: &OsStr) -> io::Res
     let (path, mut magic) = (find(program), [0; 4]);
     File::open(&path)?.read_exact(&mut magic)?;
     if magic != *b"\x7fELF" {
-        // What starts a script is another program, with another `main`.
+        // A script is started by another program, with another `main`.
         return Ok(None);
     }
     let listener = UnixListener::bind(folder.join(name(program, world)))?;

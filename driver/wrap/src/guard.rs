@@ -3,8 +3,8 @@
 //! A process that is killed passes nothing on. So the wrapper starts its own program again, which starts the build: the
 //! kernel tells it when the wrapper is gone, and hands it every process of the build whose parent has ended.
 //!
-//! **Invariant**: nothing is ended as long as the wrapper lives. What a build leaves behind on purpose (a cache's
-//! server) stays when the build ends by itself.
+//! **Invariant**: nothing is ended as long as the wrapper lives. Processes that a build leaves behind on purpose (a
+//! cache's server) stay when the build ends by itself.
 
 use super::signals::{run as wait_for, terminate};
 use rustix::process::{

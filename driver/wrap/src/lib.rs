@@ -16,8 +16,8 @@
 //! * [`statistics`]: what became of a file, for sums over a build; of its functions, `rewright_report` tells.
 //!
 //! **Invariant**: whatever goes wrong here, the command line is handed to the compiler as it came, so a build
-//! succeeds or fails as it would without us; only packs that are missing or have mistakes are errors. What is compiled
-//! without rules is said. Object files and dependency files appear complete or not at all.
+//! succeeds or fails as it would without us; only packs that are missing or have mistakes are errors. A file that is
+//! compiled without rules is reported. Object files and dependency files appear complete or not at all.
 
 pub mod arguments;
 pub mod compile;

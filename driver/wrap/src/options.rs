@@ -87,10 +87,10 @@ pub(super) const NOT_OURS: [&str; 37] = [
     "-m32",
     "-fembed",
     "-fcs-profile",
-    // What goes past the compiler's driver may ask for anything.
+    // Options that go past the compiler's driver may ask for anything.
     "-Xclang",
     "-Xarch",
-    // What writes further files beside the object, or lets the back end speak.
+    // Options that write further files beside the object, or let the back end print.
     "-save-stats",
     "-gsplit-dwarf",
     "-fstack-usage",

@@ -21,7 +21,7 @@ fn expand(arg: OsString, depth: usize, words: &mut Vec<OsString>) {
     }
 }
 
-/// Words as GNU's tools and LLVM separate them: by white space, but for what is quoted or stands behind a backslash.
+/// Words as GNU's tools and LLVM separate them: by white space, except for what is quoted or stands behind a backslash.
 fn split(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (vec![], None::<String>, None);
     let mut chars = text.chars();

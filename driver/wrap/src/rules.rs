@@ -128,8 +128,8 @@ impl Rules {
         self.packs.iter().map(|pack| packs::root(pack).map_err(|error| Refused(error.to_string()).into())).collect()
     }
 
-    /// The files that say what rules do: the packs, all that they import, and a configuration with costs. What is not
-    /// there is left out.
+    /// The files that say what rules do: the packs, all that they import, and a configuration with costs. Files that
+    /// are not there are left out.
     pub fn files(&self) -> Vec<PathBuf> {
         let roots = self.packs.iter().filter_map(|pack| packs::root(pack).ok()).collect();
         let mut files = packs::files(roots);

@@ -126,7 +126,7 @@ mod tests {
         serve(&socket, "mine", ready()).unwrap();
         let own = apply(&ready(), text.into(), false).unwrap();
         assert_eq!(own.facts.optimised, 1);
-        // What a function becomes is known then; rules match where it goes through the pipeline.
+        // The result of a function is known then; rules match where it goes through the pipeline.
         for (met_before, rules) in [(0, &own.facts.rules), (1, &BTreeMap::new())] {
             let answered = ask(&socket, "mine", &file, false).unwrap();
             assert_eq!(answered.text, own.text);

@@ -24,7 +24,7 @@ pub struct Facts {
     pub cached: u64,
     /// Of these, those that another machine or folder has kept in the store behind the cache.
     pub shared: u64,
-    /// Commands that were the compiler's own business.
+    /// Commands that were left to the compiler.
     pub handed_over: u64,
     /// Files that were compiled without rules because something of ours failed.
     pub fell_back: u64,

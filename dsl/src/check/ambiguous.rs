@@ -1,8 +1,8 @@
 //! Overloads that leave open which of them a call means, found where they are declared.
 //!
 //! Two overloads clash where both take the same operands, each takes some that the other does not, and no third one is
-//! more specific than both. The operands that are tried are the narrower of the two types at each place. What is
-//! reported is certain; a clash that only shows at particular type arguments is found where a call has them.
+//! more specific than both. The operands that are tried are the narrower of the two types at each place. A clash that
+//! is reported is certain; a clash that only shows at particular type arguments is found where a call has them.
 
 use super::Checker;
 use super::report::Diag;

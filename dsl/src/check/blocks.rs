@@ -1,7 +1,7 @@
 //! Examples about small programs: `before { .. } after { .. }`.
 //!
-//! Both blocks see the example's parameters, neither sees the other's variables. What takes a state stands in the
-//! state of its place, so states are not written. A variable that is set inside an `if` is known there only.
+//! Both blocks see the example's parameters, neither sees the other's variables. A call that takes a state stands in
+//! the state of its place, so states are not written. A variable that is set inside an `if` is known there only.
 
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, VariableKind};

@@ -363,7 +363,7 @@ impl<'a> Checker<'a> {
         let functions: IndexSet<&str> = visible.iter().map(|id| ops.get(*id).name.as_str()).collect();
         let of =
             |function: &str| visible.iter().copied().filter(|id| ops.get(*id).name == function).collect::<Vec<_>>();
-        // What is imported and takes the same types is another function, and out of sight from here on.
+        // An imported function that takes the same types is another function, and hidden from here on.
         let hidden = |function: &str| begun.is_none() && of(function).iter().any(same);
         let (hidden, extended): (Vec<&str>, Vec<&str>) = functions.into_iter().partition(|function| hidden(function));
         let hidden: Vec<OpId> = hidden.into_iter().flat_map(of).collect();

@@ -45,7 +45,7 @@ impl Elab<'_> {
                 self.no_whole_call(shape);
             }
         }
-        // What is written again on the right is what it is on the left.
+        // A call that is written again on the right is the same as on the left.
         let lefts: Vec<NodeId> = self.calls().into_iter().filter(|id| self.stands_on(*id, ExprContext::Left)).collect();
         for id in self.calls() {
             let Some((whole, parts)) = self.divisible(id).filter(|_| id != right) else { continue };

@@ -1,9 +1,9 @@
 //! What a plain rule may not do to effects, and what a right side must see to.
 //!
-//! What counts are statements: `io`, `allocates`, `diverges`, and writers with results. A plain rule keeps them, and whether they trap; a trap by
-//! itself is no matter, since a trapping operation is a total function beside a check that stays. Reading is none,
-//! either: a load is a function of its state. Other writes are kept by the types, since a state can only be replaced
-//! by a state.
+//! Only statements count: `io`, `allocates`, `diverges`, and writers with results. A plain rule keeps them, and whether they trap; a trap by
+//! itself is no matter, since a trapping operation is a total function beside a check that stays. Reading does not
+//! matter, either: a load is a function of its state. Other writes are kept by the types, since a state can only be
+//! replaced by a state.
 
 use super::Checker;
 use super::report::Diag;

@@ -250,7 +250,7 @@ impl Elab<'_> {
         Some(Claim::Term { subject, verdict })
     }
 
-    /// What is compared must be of one type.
+    /// Compared terms must be of one type.
     pub(super) fn must_meet(&mut self, left: NodeId, left_at: Span, right: NodeId, right_at: Span) {
         let (l, r) = (self.node(left).ty.clone(), self.node(right).ty.clone());
         if self.solver.unify(&l, &r).is_err() && self.solver.subtype(&r, &l).is_err() {

@@ -145,7 +145,7 @@ impl Elab<'_> {
         }
     }
 
-    /// Is a state that of a call around this one? What stands at a place of its own has no part in it.
+    /// Is a state that of a call around this one? A call at a place of its own has no part in it.
     pub(super) fn is_inherited(&self, id: NodeId, state: NodeId) -> bool {
         self.calls().into_iter().filter(|other| *other > id).any(|other| self.stands_in(other, |s| s == state))
     }
@@ -345,7 +345,7 @@ impl Elab<'_> {
                 }
             }
         }
-        // What no operation asks for is only bounded: the bound will do.
+        // A type that no operation asks for is only bounded: the bound will do.
         let mut rest = Vec::new();
         for variable in &self.variables {
             if let VariableKind::Value { ty, .. } = &variable.kind {

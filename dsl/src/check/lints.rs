@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 impl Checker<'_> {
     pub(super) fn lint(&mut self) {
         let written = std::mem::take(&mut self.written);
-        // What could not be read or imported may be what is missed here.
+        // A part that could not be read or imported may be what is missing here.
         let is_whole = !self.files.iter().any(|file| file.broken) && !self.scopes.iter().any(|scope| scope.incomplete);
         let faultless = self.errors() == 0 && is_whole;
         if written.iter().any(|w| self.files[w.file].root) {

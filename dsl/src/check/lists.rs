@@ -1,6 +1,6 @@
-//! Stage 0: lists. What takes a list (`parts...`) is written out once per length, so that no later stage, and no
-//! engine, knows lists: `hcat(parts...)` becomes overloads of no, one, two parts, and a rule over lists becomes
-//! one rule per combination of lengths.
+//! Stage 0: lists. A declaration or rule with a list (`parts...`) is written out once per length, so that no later
+//! stage, and no engine, knows lists: `hcat(parts...)` becomes overloads of no, one, two parts, and a rule over lists
+//! becomes one rule per combination of lengths.
 //!
 //! Lengths are those of calls in the packs and in the program to which their rules are applied, and those that rules
 //! make of them ([`lengths`]). The elements of `xs` are called `xs.1`, `xs.2`, which no source can write.
@@ -31,7 +31,7 @@ const LENGTH_IN_SYMBOL: &str = "{}";
 /// The code of a report that a rule is not written out for all lengths; shown wherever rules are applied.
 pub const CUT_SHORT: &str = "RW0513";
 
-/// Writes lists out, at the lengths that the packs and `calls` need. What comes back has list parameters and list
+/// Writes lists out, at the lengths that the packs and `calls` need. The result has list parameters and list
 /// arguments only where they are mistakes.
 pub(super) fn expand<'f>(files: &'f [ParsedFile], calls: Calls<'_>) -> (Cow<'f, [ParsedFile]>, Vec<Diagnostic>) {
     let mut lists = Lists {

@@ -1,11 +1,11 @@
 //! `match` blocks: rules about several expressions at once.
 //!
-//! Each `rewrite` of a block becomes a rule of its own. What it rewrites is its first pattern, the block's other
+//! Each `rewrite` of a block becomes a rule of its own. It rewrites its first pattern; the block's other
 //! patterns are conditions: so every rule states one equality, which can be proved and tested by itself. `let`
 //! and `match` name parts, which stand for what they were bound to wherever they are mentioned; hash-consing makes
 //! them one again.
 //!
-//! What a block has made it does not match again ([`crate::egglog`]): its results may have the form of its patterns.
+//! A block does not match its own results again ([`crate::egglog`]): these may have the form of its patterns.
 //!
 //! **Invariant**: patterns of one rule are connected by variables. Two that share none would join every pair of
 //! expressions of a function, and of all functions of a batch.

@@ -241,7 +241,7 @@ impl<'c> Indexer<'c> {
     /// A path whose last part means something; what stands before it names a pack, or a ruleset.
     fn path(&mut self, path: &Path, targets: Vec<Span>) {
         let (qualifier, last) = path.node.rsplit_once('.').unwrap_or(("", &path.node));
-        // What precedes a two-way rule's `.back` is its name.
+        // The part before a two-way rule's `.back` is its name.
         let (before, qualifier) = match (last, qualifier.rsplit_once('.')) {
             (BACK, Some((before, name))) if self.is_way_back(path) => (name, before),
             _ => (last, qualifier),

@@ -1,7 +1,7 @@
 //! One rewriting, elaborated: its sides, its conditions, and what must hold of any of them.
 //!
 //! The left side is a call; what the right side and the conditions mention, the left side or a fact binds, types
-//! included; where it goes both ways, so does that. What is computed is computed from constants.
+//! included; where it goes both ways, so does that. Computed parts are computed from constants.
 
 use super::elab::Elab;
 use super::guards::Condition;

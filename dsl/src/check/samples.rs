@@ -199,7 +199,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Does a call give a value of a type, whatever its arguments? What is no term has been reported.
+    /// Does a call give a value of a type, whatever its arguments? Anything that is no term has been reported.
     fn makes(&self, term: Option<&Term>, ty: TypeDeclId) -> bool {
         let types = &self.program.universe.types;
         let Some(Term::Call { op, .. }) = term else { return term.is_none() };

@@ -6,7 +6,7 @@
 //! `arith.iadd` works for every pack that is visible; it is what the pack declares, and only if it declares no such
 //! name what it imports plainly.
 //!
-//! What a file declares hides what it imports plainly, but for functions: they are overloads of one function, unless
+//! What a file declares hides what it imports plainly, except for functions: they are overloads of one function, unless
 //! they take the same types. A name may still mean declarations of several imported packs. A use of it must say which
 //! one is meant: `RW0215`.
 

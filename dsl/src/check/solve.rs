@@ -80,7 +80,7 @@ impl<'a> Solver<'a> {
         Solver { types, has_subtypes, rigid: Vec::new(), holes: Vec::new(), trials: 0, trail: Vec::new() }
     }
 
-    /// Does something hold? What that finds out stays if `keep` says so, and is forgotten otherwise.
+    /// Does something hold? The facts that this finds out stay if `keep` says so, and are forgotten otherwise.
     fn attempt<T>(&mut self, goal: impl FnOnce(&mut Self) -> T, keep: impl FnOnce(&T) -> bool) -> T {
         let (holes, changes) = (self.holes.len(), self.trail.len());
         self.trials += 1;
@@ -403,7 +403,7 @@ impl<'a> Solver<'a> {
     fn literal_fits(&self, kind: LiteralKind, ty: &IType) -> Met {
         let IType::App(decl, _) = ty else { return Ok(()) };
         let d = self.types.decl(*decl);
-        // What is below a word, as pointers to something are, has its constants.
+        // A type below a word, as pointers to something are, has the word's constants.
         let is_container = !d.params.is_empty() && self.types.lane_of(*decl).is_none();
         let fits = match (kind, d.lane()) {
             _ if is_container || d.model.is_some() && d.lane().is_none() => false,

@@ -1,6 +1,6 @@
 //! Parameters of rules that nothing mentions, values and types, and the change that takes them away.
 //!
-//! What is written decides where something is to be removed, the checked rule whether it is used: a list that is
+//! The source text decides where something is to be removed, the checked rule whether it is used: a list that is
 //! written out has other names there.
 
 use super::report::Diag;

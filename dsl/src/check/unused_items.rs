@@ -1,6 +1,6 @@
 //! Functions, facts and types that nothing mentions, in files that are not meant to be imported.
 //!
-//! What is mentioned is asked of the checked program, whichever pack says it. The laws of a function do not mention it.
+//! The checked program says what is mentioned, whichever pack does so. The laws of a function do not mention it.
 
 use super::Checker;
 use super::report::Diag;

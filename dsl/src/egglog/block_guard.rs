@@ -7,7 +7,7 @@
 //!
 //! Only where it matters: a result whose operation no pattern of its block begins with is not marked, and patterns
 //! that begin with another operation do not ask. A class that was there, and that the block makes again, is marked
-//! too. What other rules make of a result is not the block's.
+//! too. A class that other rules make of a result is not the block's.
 //!
 //! Left out: patterns and results that are states.
 

@@ -245,7 +245,7 @@ fn unite_overloads<'p>(
         let (instances, _) = instances(&mut shared.types, &rule);
         for variant in variants(&shared.program.universe.ops, &rule) {
             for instance in &instances {
-                // What cannot be told in rows of types is left to the types of the function itself.
+                // A condition that cannot be told in rows of types is left to the types of the function itself.
                 if let Ok(lowered) = lower(shared, generations, rule.family, &variant, instance) {
                     let name = shared.names.unique(&path(&rule.name));
                     made.push(EgglogRule { name, source: None, ruleset: index, ..lowered });
@@ -346,7 +346,7 @@ fn mentioned_ops(program: &Program) -> FxHashSet<OpId> {
     ops
 }
 
-/// What is computed while matching is in no table.
+/// A term that is computed while matching is in no table.
 fn collect_ops(term: &Term, ops: &mut FxHashSet<OpId>) {
     if let Term::Call { op, .. } = term {
         ops.insert(*op);

@@ -14,9 +14,9 @@ const INDENT: usize = 2;
 pub(super) enum Op {
     /// Text without line breaks.
     Text(String),
-    /// So many spaces.
+    /// This many spaces.
     Space(usize),
-    /// So many spaces, or a line break if the group is broken.
+    /// This many spaces, or a line break if the group is broken.
     Line(usize),
     /// A line break.
     HardLine,

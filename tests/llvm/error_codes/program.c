@@ -155,7 +155,7 @@ double zeros(struct vec *v) {
   return vec_get(v, 0);
 }
 
-/* What it gives goes on. */
+/* Its result is passed on. */
 long pushed(struct vec *v) {
   struct vec *w = vec_push(vec_push(v, 44), 45);
   return vec_size(w) * 100 + vec_size(v);

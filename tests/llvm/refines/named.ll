@@ -61,7 +61,7 @@ define i8 @stored(i8 %x, i8 %y, ptr %p) {
   ret i8 %c
 }
 
-; What is stored is poison only where it is chosen.
+; The stored value is poison only where it is chosen.
 define i8 @stored_choice(i1 %c, i8 %x, ptr %p) {
   %a = add nsw i8 %x, 100
   %s = select i1 %c, i8 %a, i8 0

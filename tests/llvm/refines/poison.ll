@@ -51,7 +51,7 @@ define i8 @exact_shift(i8 %x, i8 %n) {
   ret i8 %c
 }
 
-; What is stored may be poison, and comes back as it was.
+; The stored value may be poison, and is loaded as it was.
 define i8 @stored(i8 %x, i8 %y, ptr %p) {
   %a = add nsw i8 %x, %y
   store i8 %a, ptr %p, align 1
@@ -76,7 +76,7 @@ done:
   ret i8 %r
 }
 
-; A quotient that nobody may compute where its divisor is 0.
+; A quotient that must not be computed where its divisor is 0.
 define i8 @guarded(i8 %x, i8 %y) {
 entry:
   %z = icmp eq i8 %y, 0
@@ -99,7 +99,8 @@ define i1 @decided(i8 %x) {
   ret i1 %d
 }
 
-; A loop that is entered from a branch: the edge gets a block of its own, and what goes round is still the original's.
+; A loop that is entered from a branch: the edge gets a block of its own, and the value that the loop carries is still
+; the original's.
 define i8 @entered(i8 %x, i1 %c) {
 entry:
   %a = add nsw i8 %x, 100
@@ -137,7 +138,7 @@ done:
   ret i8 %s
 }
 
-; What one arm may be poison by, the other one is not: a flag that is given up.
+; One arm has a flag by which it may be poison, the other one does not: the flag is given up.
 define i8 @two_sums(i8 %x, i8 %y, i1 %c, ptr %p) {
 entry:
   br i1 %c, label %then, label %done

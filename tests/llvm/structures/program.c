@@ -28,7 +28,7 @@ __attribute__((noinline)) double twice(vector a, vector b, int n) {
     for (int i = 0; i < n; i++) at = vector_add(at, vector_scale(0.5, b));
     return at.y;
 }
-// Seen by somebody else.
+// Seen by other code.
 static void touch(vector *v) { v->x += 1; }
 __attribute__((noinline)) double seen(vector a, vector b) {
     vector at = vector_add(a, vector_scale(2, b));
@@ -58,7 +58,7 @@ __attribute__((noinline)) double last(vector a, vector b, int n) {
     }
     return sum + now.z;
 }
-// What the caller gave is changed here: a copy of its own.
+// The caller's argument is changed here: a copy of its own.
 __attribute__((noinline)) double changed(vector a, vector b) {
     vector c = vector_add(a, vector_scale(2, b));
     a.x = 10;

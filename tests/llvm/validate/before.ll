@@ -99,7 +99,7 @@ declare void @changes(ptr)
 declare i64 @strlen(ptr)
 declare double @cbrt(double)
 
-; What is told is a constant, here or when it runs.
+; The argument is a constant, here or when it runs.
 define i32 @says(i32 %x) {
   %zero = xor i32 %x, %x
   %y = call i32 @outside(i32 %zero)

@@ -1,5 +1,5 @@
-//! Meanings of floating-point operations. What produces a NaN by arithmetic gives [`Evaluation::Nan`]; what only
-//! moves bits (`fneg`, `fabs`, `fcopysign`) is exact on NaNs, too.
+//! Meanings of floating-point operations. An operation that produces a NaN by arithmetic gives [`Evaluation::Nan`]; one
+//! that only moves bits (`fneg`, `fabs`, `fcopysign`) is exact on NaNs, too.
 
 use super::{Evaluation, Model, Scalar};
 use std::cmp::Ordering;

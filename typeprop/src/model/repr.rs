@@ -26,10 +26,10 @@ pub enum Repr {
     F16,
     /// An IEEE-754 binary128.
     F128,
-    /// So many lanes.
+    /// This many lanes.
     Lanes(Scalar, u32),
-    /// A word that is an address. What it may be used for, its *provenance*, belongs to its value and is in no bit of
-    /// it: no program computes it, but code that asks whether two pointers are one has to.
+    /// A word that is an address. Its *provenance*, which says what it may be used for, belongs to its value and is in
+    /// no bit of it: no program computes it, but code that asks whether two pointers are one has to.
     Pointer,
 }
 

@@ -38,7 +38,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A cut must be violated by this much.
 const LEAST: f64 = 0.01;
 
-/// What is had by less counts as not had.
+/// A class that is had by less counts as not had.
 const NONE: f64 = 1e-6;
 
 /// Capacities as whole numbers.
@@ -56,8 +56,8 @@ const STEP: u64 = 4;
 /// .. and per arc of a network, its minimum cut.
 const FLOW: u64 = 100;
 
-/// With so many cuts, the search ends: where there are hundreds of roots, it finds over a thousand and takes several
-/// times as long as the linear program. It goes on from there for the next solution.
+/// The search ends when there are this many cuts: where there are hundreds of roots, it finds over a thousand and takes
+/// several times as long as the linear program. It goes on from there for the next solution.
 pub(super) const ENOUGH: usize = 120;
 
 /// Classes from which a target is looked for, beside roots.

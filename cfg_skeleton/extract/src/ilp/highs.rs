@@ -5,7 +5,7 @@
 //! rare cases, or, given a start, calls the start optimal; without the *aggregator* (4096) it does not. Its default
 //! relative gap is 1e-4. `objective_bound` as a cut-off gives wrong optima and is not used. It reads clocks only for
 //! its time limit, which is on the wall ([`interrupt`] has it count work); with one thread and none set, it is
-//! deterministic. What a [`Meter`] limits is counted in steps of the simplex method.
+//! deterministic. The work that a [`Meter`] limits is counted in steps of the simplex method.
 
 mod interrupt;
 mod relaxation;

@@ -57,7 +57,7 @@ pub(crate) struct Program {
     sets: Vec<(usize, Vec<usize>)>,
 }
 
-/// Cuts of so many classes state their sum for each.
+/// Cuts of at most this many classes state their sum for each.
 const FEW: usize = 4;
 
 impl Program {

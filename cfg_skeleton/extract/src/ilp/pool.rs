@@ -4,7 +4,8 @@
 //! where the time goes. So what is slack rests: it is taken out, and comes back when a solution violates it.
 //!
 //! **Invariant**: `stated` are the rows that were added to the relaxation and not taken out, in the order that it has
-//! them in. What is taken out is slack, hence basic, so the basis that is left is one and the next run goes on from it.
+//! them in. The rows that are taken out are slack, hence basic, so the basis that is left is one and the next run goes
+//! on from it.
 
 use super::Relaxation;
 use super::acyclicity_cuts::Cut;

@@ -1,7 +1,7 @@
 //! Linear programs that find cuts, a bound, and choices near their solutions, before the integer program is solved.
 //!
 //! Rounds of solving, taking out the cuts that became slack ([`super::pool`]), looking for violated ones, and adding
-//! those, as long as the bound rises. What is tight in the end is stated in the integer program.
+//! those, as long as the bound rises. The cuts that are tight in the end are stated in the integer program.
 
 use super::acyclicity_cuts::{Cut, CutFinder, ENOUGH};
 use super::pool::Pool;

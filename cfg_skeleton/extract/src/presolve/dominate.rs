@@ -5,8 +5,8 @@
 //! before C, so with `n` in its place it is a choice and costs no more.
 //!
 //! *By an upper bound (P4)*: children of `n` that `m` does not bring along may be missing if they stand on no cycle
-//! with C: then whatever they add, their cheapest trees, never comes back to C. What those cost, less what is had
-//! anyway, must be no more than `n` is cheaper.
+//! with C: then whatever they add, their cheapest trees, never comes back to C. The cost of those, less that of what is
+//! had anyway, must be no more than `n` is cheaper.
 //!
 //! Dropping nodes only makes more required, so one pass with requirements from its start is right. The subset form
 //! needs no requirements and is near-linear.

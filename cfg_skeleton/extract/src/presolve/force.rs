@@ -44,7 +44,7 @@ pub(super) fn pay(work: &mut Work) -> bool {
     changed
 }
 
-/// What the only node of a forced class needs is forced.
+/// Forces the classes that the only node of a forced class needs.
 fn spread(work: &mut Work) -> bool {
     let mut stack: Vec<Class> = work.open.iter().copied().filter(|c| work.forced[c.index()]).collect();
     let mut changed = false;

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! The classes that a choice has in the region form, with `T` below them, a graph in which `C` leads to all others. So
-//! it has at least as many edges as classes other than `C`, and so many children has its nodes. With `e(n)` the
+//! it has at least as many edges as classes other than `C`, and its nodes have that many children. With `e(n)` the
 //! children of a node in the region or in `T`, summing up over the nodes gives
 //!
 //! ```text
@@ -191,7 +191,7 @@ impl Region {
                 return None;
             }
             let mut changed = false;
-            // What is led to comes later, as a rule.
+            // Children come later, as a rule.
             for (place, list) in self.nodes.iter().enumerate().rev() {
                 for node in list {
                     let mut union = vec![0u64; words];

@@ -104,7 +104,7 @@ fn a_bound_of_a_linear_program_above_a_choice_is_not_believed() {
     assert_eq!((found.cost, found.bound), (2.0, 0.0));
 }
 
-/// So much work, whatever the clock on the wall says.
+/// Does this much work, whatever the wall clock says.
 fn spin(work: Duration) {
     let end = now() + work;
     while now() < end {

@@ -5,8 +5,8 @@ use super::*;
 use presolve::presolve_joined;
 use rewright_cfg_skeleton::testing::random::Random;
 
-/// Classes for all subsets of so many terms, each with a node for every way to part it in two; the last one is the sum
-/// of all. `cost` is asked once per node.
+/// Classes for all subsets of this many terms, each with a node for every way to part it in two; the last one is the
+/// sum of all. `cost` is asked once per node.
 fn sums(terms: usize, mut cost: impl FnMut() -> f64) -> Graph {
     let class = |set: usize| Class(set as u32 - 1);
     let node = |set: usize, part: usize, cost: f64| Node::new(cost, [class(part), class(set ^ part)], []);

@@ -18,7 +18,7 @@ const ONE_BY_ONE: [(&str, Rules); 9] = [
 
 const SMALL: Shape = Shape { classes: 7, nodes: 3, deferred: false };
 
-/// What is left after presolve, solved by brute force, costs what the whole does.
+/// The rest after presolve, solved by brute force, costs as much as the whole.
 fn presolved(graph: &Graph, rules: Rules) -> Option<f64> {
     let reduced = presolve(graph, rules, &Meter::unlimited())?;
     let parts = reduced.components.iter().map(|part| brute_force(&part.graph()).expect("a part can be had"));

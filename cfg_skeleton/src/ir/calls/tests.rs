@@ -63,7 +63,7 @@ fn effects_are_those_of_what_is_executed() {
     for name in ["even", "odd"] {
         assert!(effects(name).io && effects(name).diverges, "{name}: its own tick, or the other's");
     }
-    // What is printed reads back to the same module over a universe that does not know its functions.
+    // The printed text reads back to the same module over a universe that does not know its functions.
     let printed = Printer(&module, &u).to_string();
     let mut fresh = universe();
     let again = read(&printed, &mut fresh).unwrap();

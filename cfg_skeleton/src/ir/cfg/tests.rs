@@ -175,7 +175,7 @@ fn deep_graphs_do_not_overflow_the_stack() {
 
 #[test]
 fn what_leads_to_or_comes_from_a_rare_block_is_rare() {
-    // 0 branches to 1 and 4; 1 goes to 2, which goes round at 2 or on to 3.
+    // 0 branches to 1 and 4; 1 goes to 2, which goes back to 2 or on to 3.
     let succs = [vec![1, 4], vec![2], vec![2, 3], vec![], vec![]];
     let weights = |marked: Option<usize>| {
         let mut f = function(&succs);

@@ -43,8 +43,8 @@ pub(super) fn fold_terminators(function: &mut Function, universe: &Universe) -> 
 
 /// Takes empty blocks that only go on out of the way of the edges into them.
 ///
-/// Legal where the block's parameters are used by its own jump alone, and no opaque terminator leads to it. What
-/// else its jump carries is defined above the block, hence above all blocks that lead to it.
+/// Legal where the block's parameters are used by its own jump alone, and no opaque terminator leads to it. The
+/// other values that its jump carries are defined above the block, hence above all blocks that lead to it.
 ///
 /// Of blocks that `keep` wants, those stay in which several edges into a loop's header meet.
 pub(super) fn forward(function: &mut Function, cfg: &Cfg, keep: &dyn Fn(BlockId) -> bool) -> bool {
@@ -61,7 +61,7 @@ pub(super) fn forward(function: &mut Function, cfg: &Cfg, keep: &dyn Fn(BlockId)
         }
     }
     let mut gone = vec![false; n];
-    // What stays sees where it leads to once the others are gone.
+    // A block that stays sees where it leads to once the others are gone.
     let mut order = function.layout[1..].to_vec();
     order.sort_by_key(|b| keep(*b));
     for b in order {

@@ -12,7 +12,7 @@ pub(super) fn remove_redundant(function: &mut Function, cfg: &Cfg) -> bool {
     let pinned = pinned_blocks(function);
     let mut renaming = Renaming::new(function);
     let mut gone: Vec<Vec<bool>> = vec![Vec::new(); function.blocks.len()];
-    // In reverse post-order arguments have been renamed before they are looked at, but for back edges.
+    // In reverse post-order arguments have been renamed before they are looked at, except for back edges.
     for b in cfg.reverse_post_order().iter().filter(|b| !pinned[b.index()]) {
         for (i, param) in function.block(*b).params.iter().enumerate() {
             if let Some(value) = only_argument(function, cfg, &mut renaming, *b, *param, i) {

@@ -91,7 +91,7 @@ fn params_and_instructions() {
          b2: return v3",
         "jump b1 b1: opaque 1 writes () br v1, b1, b2 b2: return v1",
     );
-    // What may trap stays, what cannot goes.
+    // Instructions that may trap stay, others go.
     becomes(
         "v3: i64 = const 0 v4: i32 = load{i32} v0, v3 @region0 trap=3 v5: i32 = load{i32} v0, v3 @region0 v6: i32 = \
          udiv{i32} v1, v2
@@ -177,7 +177,8 @@ proptest! {
         let before = random::run(&original, &u, [3, 1], 2000);
         let after = random::run(&clean, &u, [3, 1], 2000);
         prop_assert!(after.events.starts_with(&before.events));
-        // What normalisation added goes again, but for preheaders that join what their loop does not change.
+        // The blocks that normalisation added are removed again, except for preheaders that join what their loop does
+        // not change.
         let joins = |b: &&BlockId| b.index() >= original.blocks.len() && !clean.block(**b).params.is_empty();
         let kept = clean.layout.len() - clean.layout.iter().filter(joins).count();
         prop_assert!(kept <= original.layout.len(), "{}{}", print(&original, &u), print(&clean, &u));

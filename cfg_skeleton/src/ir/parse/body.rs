@@ -49,7 +49,7 @@ impl Parser<'_> {
             (!targs.is_empty() || self.universe.ops.get(op).tparams.is_empty())
                 && results.iter().all(|r| o.stated[r.index()].is_some())
         };
-        // What is printed says everything; what is not said is found when all functions are known.
+        // Printed text says everything; what a text leaves out is found when all functions are known.
         let op = exact.filter(|op| whole(*op));
         if op.is_none() {
             o.calls.insert(id, NamedCall { name, explicit: targs.clone() });

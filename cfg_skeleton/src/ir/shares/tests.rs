@@ -40,7 +40,7 @@ fn arms_share_and_merges_have_all() {
 
 #[test]
 fn what_stays_in_a_loop_takes_no_part_from_what_leaves_it() {
-    // 0 enters the loop {1, 2, 3}, whose header leaves to 4; a branch in the loop goes round either way.
+    // 0 enters the loop {1, 2, 3}, whose header leaves to 4; a branch in the loop stays in it either way.
     assert_eq!(shares(&function(&[vec![1], vec![2, 4], vec![1, 3], vec![1], vec![]])), [48, 48, 48, 24, 48]);
     // Two ways out of a loop in an arm.
     let two = [vec![1, 5], vec![2, 3], vec![1, 4], vec![], vec![], vec![]];

@@ -284,7 +284,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// What holds at more sizes at which nothing happens says less, and is preferred.
+    /// A condition that holds at more sizes at which nothing happens says less, and is preferred.
     fn worth(&self, holds: &[bool]) -> Worth {
         let count = |of: &dyn Fn(usize) -> bool| (0..holds.len()).filter(|n| holds[*n] && of(*n)).count();
         (count(&|n| self.open[n]), count(&|n| self.seen[n] != Seen::Differ))

@@ -9,7 +9,7 @@ pub struct Options {
     pub in_bounds: bool,
     /// Arrays, by the names of two arguments of the first nest, that may overlap. Others do not.
     pub may_alias: Vec<(String, String)>,
-    /// Arithmetic on `index` is shown not to overflow so many bits. Without, it is assumed not to overflow.
+    /// Arithmetic on `index` is shown not to overflow this many bits. Without, it is assumed not to overflow.
     pub index_bits: Option<u32>,
     /// The bits of all NaNs are compared, also where nothing sees them.
     pub compare_nans: bool,

@@ -152,7 +152,7 @@ impl<'a> Graph<'a> {
         found.map_or(id, |n| others[n])
     }
 
-    /// Forgets the nodes that were added last, but for so many.
+    /// Forgets all nodes but the first `length`.
     pub(super) fn truncate(&mut self, length: usize) {
         for id in (length..self.nodes.len()).rev() {
             if let Some(without) = self.without_flags(id as NodeId)
@@ -351,7 +351,7 @@ fn made_defined(pool: &Pool, nest: &Nest) -> impl Fn(ArrayId) -> bool {
     move |array| match kinds.get(array.0 as usize) {
         Some(super::super::ArrayKind::Argument(_)) => !written.contains(&array) || (safe && !has_own),
         Some(super::super::ArrayKind::Cell) => safe && !has_own,
-        // What nothing has written is undefined.
+        // A cell that nothing has written is undefined.
         Some(super::super::ArrayKind::Local) | None => false,
     }
 }

@@ -1,11 +1,11 @@
 //! Both programs are walked in order, and each value that is equal to an earlier one is replaced by that.
 //!
-//! What values are made from is replaced before they are, so two that are computed in other ways differ in a small
-//! part, however long the programs are. A value that is not made like an earlier one, and gives the same on all samples, is
-//! taken to be equal to it, and that is asked; what is made of it is walked as if the answer were yes, and many such
-//! questions are asked at once. At the first no, the walk goes back to that value, and asks a larger part, or another
-//! value. One that is the same on all samples is first compared with that constant. What comes before is known by then, so the walk never goes back further; what was asked behind it and is no is not
-//! asked again.
+//! The operands of a value are replaced before the value, so two values that are computed in other ways differ in a
+//! small part, however long the programs are. A value that is not made like an earlier one, and gives the same on all
+//! samples, is taken to be equal to it, and that is asked; what is made of it is walked as if the answer were yes, and
+//! many such questions are asked at once. At the first no, the walk goes back to that value, and asks a larger part, or
+//! another value. One that is the same on all samples is first compared with that constant. The values before it are
+//! known by then, so the walk never goes back further; what was asked behind it and is no is not asked again.
 //!
 //! **Invariant**: an answer is about nodes whatever programs read, so it holds however it was come by.
 
@@ -46,7 +46,7 @@ const BATCH: std::ops::RangeInclusive<usize> = 60..=2_000;
 /// How often what stops a walk is asked at length, and the walk goes on from there.
 const AGAIN: usize = 100;
 
-/// From so many answers that are no, and one for each value, values are only compared where statements need it.
+/// After this many negative answers, and one more for each value, values are only compared where statements need it.
 const MAX_REFUSED: usize = 400;
 
 /// Where no statement needs it, values are guessed to be equal. Of values that end in few, 0 say, many are alike by chance,
@@ -64,7 +64,7 @@ const SMALL: usize = 8;
 /// Which earlier values are taken to be equal to one.
 #[derive(Clone, Copy)]
 struct Guess {
-    /// So many are tried.
+    /// How many are tried.
     candidates: usize,
     /// Parts of no more operations are asked.
     operations: usize,
@@ -130,7 +130,7 @@ pub(super) struct Sweep<'a> {
     /// For values of the first program, and of the second.
     guesses: (Guess, Guess),
     pending: Vec<Pending>,
-    /// So many are asked at once.
+    /// How many are asked at once.
     batch: usize,
     /// Before each step.
     marks: Vec<Mark>,

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Questions have no more operations.
 pub(super) const MAX_OPERATIONS: usize = 64;
 
-/// Up to so many operations each step is tried; then each time that there is a quarter more.
+/// Up to this many operations each step is tried; then each time that there is a quarter more.
 const EACH: usize = 12;
 
 /// Needed by the first value.
@@ -32,7 +32,7 @@ const RIGHT: u8 = 2;
 pub(super) struct Part {
     /// Whether nodes are made as the last ones that they stand for.
     latest: bool,
-    /// It has at least so many operations.
+    /// It has at least this many operations.
     size: usize,
 }
 
@@ -124,7 +124,7 @@ impl<'g, 'a> Window<'g, 'a> {
         let open = self.cut.iter().filter(|(id, _)| !self.closed.contains(id));
         let ops = open.map(|(id, cut)| (self.maker(*id, cut), *id, cut));
         let ops: Vec<_> = ops.filter(|(maker, ..)| matches!(self.graph.get(*maker), Node::Op(..))).collect();
-        // What both need comes last. Numbers say nothing of distances where there are several ways to make a node.
+        // Nodes that both need come last. Numbers say nothing of distances where there are several ways to make a node.
         let next = ops.iter().max_by_key(|(maker, _, cut)| {
             let depth = if self.latest { cut.depth } else { 0 };
             (cut.needed != LEFT | RIGHT, Reverse(depth), *maker)
@@ -145,7 +145,7 @@ impl<'g, 'a> Window<'g, 'a> {
 
     fn take(&mut self, id: NodeId, maker: NodeId, needed: u8, depth: usize) {
         let Node::Op(_, operands) = self.graph.get(maker) else { return };
-        // What is made of it is not what it is made of.
+        // A node that is made of it is not one of its operands.
         if operands.iter().any(|operand| self.inner.get(operand).is_some_and(|other| *other >= maker)) {
             self.closed.insert(id);
             return;

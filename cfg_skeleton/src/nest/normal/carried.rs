@@ -10,7 +10,7 @@ use super::Normaliser;
 use rustc_hash::FxHashMap;
 
 impl Normaliser<'_> {
-    /// The loop's body as `copies` bodies, where the value that it carries is computed in so many steps.
+    /// The loop's body as `copies` bodies, where the value that it carries is computed in that many steps.
     pub(super) fn stepwise(&mut self, x: &For, copies: usize) -> Option<Vec<Item>> {
         let [Item::Load(head), middle @ .., Item::Store(last)] = x.body.as_slice() else { return None };
         let is_carried = self.nest.array(head.array).kind == ArrayKind::Cell && head.array == last.array;

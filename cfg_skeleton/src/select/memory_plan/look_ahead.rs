@@ -69,8 +69,8 @@ impl Planner<'_, '_> {
             }
             for edge in &data.edges {
                 let target = edge.target;
-                // Only the check is still to be found. A path that goes round until the steps are used up does not come
-                // to it.
+                // Only the check is still to be found. A path that stays in a loop until the steps are used up does not
+                // come to it.
                 if synced {
                     ready.push((target, self.skeleton.blocks[target.index()].first_site));
                     continue;

@@ -8,7 +8,7 @@ impl Product {
     /// The same graph, in which each node costs a little more, by its size: all of that together is less than any
     /// difference in cost, and is a multiple of a power of two, so that sums are exact.
     ///
-    /// A solver computes with tolerances that are larger than that. What needs none does not.
+    /// A solver computes with tolerances that are larger than that. Methods that need no solver do not.
     pub(crate) fn with_sizes(&self, choices: &Choices) -> Graph {
         let size = |meaning: Meaning, origin: Origin| match (meaning, origin) {
             (Meaning::Class(_, at), Origin::Compute(alt)) if choices.alt(alt).group.is_none() => {

@@ -137,7 +137,7 @@ fn blocks_weigh_as_the_model_says() {
     assert_eq!(cost(Weighing::default()), 10 * COST_SCALE * FREQUENCY_ONE);
     assert_eq!(cost(Weighing::Executions { per_loop: 3 }), 3 * COST_SCALE * FREQUENCY_ONE);
     assert_eq!(cost(Weighing::Occurrences), (OCCURRENCE + 1) * COST_SCALE * FREQUENCY_ONE);
-    // What the loop does not change leaves it even where a block counts once.
+    // A value that the loop does not change leaves it even where a block counts once.
     let case = Case::new(&b, &u);
     for weighing in [Weighing::default(), Weighing::Occurrences] {
         let cfg = case.cfg.clone().weighed(weighing);

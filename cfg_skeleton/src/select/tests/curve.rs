@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Statements in each block.
 const STATEMENTS: usize = 4;
 
-/// A function of about so many blocks and e-nodes, where so many values in a hundred have another form.
+/// A function of about this many blocks and e-nodes, where `share` values in a hundred have another form.
 fn made<'u>(u: &'u Universe, blocks: usize, nodes: usize, share: usize) -> Case<'u> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (blocks * 1_000_003 + nodes * 101 + share) as u64);
     let mut b = Builder::new(u, &["i32", "i32"]);

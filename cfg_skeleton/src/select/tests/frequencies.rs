@@ -1,4 +1,4 @@
-//! What is known of how often blocks are executed decides between programs.
+//! Known numbers of executions of blocks decide between programs.
 
 use super::*;
 use crate::ir::cfg::FREQUENCY_ONE;
@@ -64,7 +64,7 @@ fn a_profile_decides_where_it_has_counts() {
     assert_eq!(count([FREQUENCY_ONE / 2, FREQUENCY_ONE / 2 + 1]), [BlockId(0)]);
 }
 
-/// A loop of so many iterations that adds `x` to what it counts; the sum equals `x * x`, which it does not change.
+/// A loop of this many iterations that adds `x` to what it counts; the sum equals `x * x`, which it does not change.
 fn product_or_sum(trips: i64) -> Vec<String> {
     let u = universe();
     let mut b = Builder::new(&u, &["i32"]);

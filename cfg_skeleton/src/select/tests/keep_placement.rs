@@ -1,4 +1,4 @@
-//! What the original computes stays where it does so, and what it does not compute stays where it was placed.
+//! Values that the original computes stay where it does so, and other values stay where they were placed.
 
 use super::*;
 use crate::ir::{BlockId, Value};

@@ -26,7 +26,7 @@ fn a_trap_is_taken_over_whichever_way_control_goes() {
                 Between::BothArms | Between::OneArm => b.store("i32", p, y, traps(1, 10)),
                 _ => {}
             }
-            // A run that goes round in there for ever has trapped before, and must not miss the trap.
+            // A run that stays in the loop there for ever has trapped before, and must not miss the trap.
             match between {
                 Between::Loop => b.branch(y, (left, &[]), (join, &[])),
                 _ => b.jump(join, &[]),

@@ -172,7 +172,7 @@ fn an_object_from_before_a_loop_is_not_made_in_it() {
     assert_eq!(places(&case, last), [head], "what a loop makes is not made behind it");
 }
 
-/// What is given a thing may find another one, or none, behind a write. Numbers stay what they are.
+/// A function that is given a thing may find another one, or none, behind a write. Numbers stay what they are.
 #[test]
 fn what_takes_a_thing_does_not_move_past_a_write() {
     for (operand, moves) in [("i64", true), ("Thing", false)] {

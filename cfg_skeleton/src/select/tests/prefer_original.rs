@@ -1,4 +1,4 @@
-//! What gains nothing becomes again what it was, and what gains something does not.
+//! A change that gains nothing is undone, and one that gains something is not.
 
 use super::*;
 use crate::ir::Value;

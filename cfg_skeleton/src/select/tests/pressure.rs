@@ -1,4 +1,4 @@
-//! What is computed again where registers are few, and what is not.
+//! Values that are computed again where registers are few, and values that are not.
 
 use super::*;
 use crate::ir::{InstKind, Value};

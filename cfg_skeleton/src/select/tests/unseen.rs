@@ -66,7 +66,7 @@ fn a_load_stays_between_stores_that_it_does_not_see() {
         })
     };
     assert_eq!(listing(&between(false).optimised(), &u), ["store", "load", "store"]);
-    // What was there before the first store is what the load sees.
+    // The load sees the contents from before the first store.
     assert_eq!(listing(&between(true).optimised(), &u), ["load", "store"]);
 }
 

@@ -69,7 +69,7 @@ fn two_stores_that_cannot_trap_are_one() {
     assert_eq!(stored(&case), [64]);
     let f = case.optimised();
     let store = f.insts.iter().find(|inst| inst.args.len() == 3).expect("a store");
-    // What is said of the halves is not said of the word.
+    // Promises about the halves are not promises about the word.
     let InstKind::Op { access: Some(access), .. } = store.kind else { panic!("an access") };
     assert_eq!(access, Access { aligned: false, ..SAFE });
 }

@@ -21,7 +21,7 @@ impl Validator<'_> {
         chosen.then_some(SiteId(site as u32))
     }
 
-    /// What is executed at a site is a node of its statement's class over its state, right before it.
+    /// The operation that is executed at a site is a node of its statement's class over its state, right before it.
     pub(super) fn misplaced(&self, site: SiteId, segment: SegmentId, def: Def) -> Option<Violation> {
         if let StatementKind::Write { .. } = self.skeleton.statement(site).kind {
             let written = segment == self.skeleton.segment_before(site) && self.written(site, def).is_some();
@@ -103,7 +103,7 @@ impl Validator<'_> {
         })
     }
 
-    /// Between `a` and `b` control has one way in, one way out, does not go round, and does not stop: every path from
+    /// Between `a` and `b` control has one way in, one way out, does not loop, and does not stop: every path from
     /// `a` comes to `b`, and every path to `b` comes from `a`. Statements in `gone` are as good as not there.
     fn together(&self, a: SiteId, b: SiteId, gone: &[SiteId]) -> bool {
         let (from, to): (BlockId, BlockId) = (self.skeleton.statement(a).block, self.skeleton.statement(b).block);

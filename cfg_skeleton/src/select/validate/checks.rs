@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 pub(super) enum Fact {
     /// The class is zero, or what it is the truth of.
     Zero(ClassId),
-    /// So many bits can be accessed at an address and an offset, until a statement may free memory.
+    /// This many bits can be accessed at an address and an offset, until a statement may free memory.
     Bits(ClassId, i64, u32),
     /// An operation without its state does not trap: the head, the type arguments, the operands.
     Runs(Head, Vec<Ty>, Vec<ClassId>),

@@ -224,16 +224,16 @@ impl Validator<'_> {
         found.is_some()
     }
 
-    /// Is the next statement that is executed, whichever way control goes, such a one? Not if control may end or go
-    /// round before it comes to one.
+    /// Is the next statement that is executed, whichever way control goes, such a one? Not if control may end or
+    /// loop before it comes to one.
     pub(super) fn next_executed(&self, site: SiteId, is_such: impl Fn(SiteId) -> bool) -> bool {
         let mut paths = vec![(self.skeleton.statement(site).block, site.0 + 1)];
-        // Paths that do not go round have this many edges at most.
+        // Paths without a cycle have this many edges at most.
         let mut steps = 4 * self.skeleton.blocks.len() + 4;
         while let Some((block, from)) = paths.pop() {
             let data = &self.skeleton.blocks[block.index()];
             let mut rest = (from..data.first_site + data.sites).map(SiteId);
-            // What is said not to trap is said where the check has been passed.
+            // A statement is said not to trap only where the check has been passed.
             match rest.find(|next| self.executed(*next) || self.said(*next)) {
                 Some(next) if self.executed(next) && is_such(next) => continue,
                 Some(_) => return false,

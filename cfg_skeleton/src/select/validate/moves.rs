@@ -1,8 +1,9 @@
 //! Are statements that only allocate executed below their places, and not more often than in the original?
 //!
-//! What such a statement gives is an object of its own. Between two executions of it the original makes one object; so
-//! from a place where it is made no path leads to another one, or to the same one again, without coming to the statement
-//! first. What takes an operand that is no number stands where nothing may have been written since.
+//! The result of such a statement is an object of its own. Between two executions of it the original makes one object;
+//! so from a place where it is made no path leads to another one, or to the same one again, without coming to the
+//! statement first. A statement that takes an operand that is no number stands where nothing may have been written
+//! since.
 
 use super::{Validator, Violation};
 use crate::egraph::{ClassId, Head, Node};

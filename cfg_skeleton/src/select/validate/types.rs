@@ -124,7 +124,7 @@ impl Validator<'_> {
                     uses.push((at, *tested));
                     continue;
                 }
-                // What is executed at the site of a call or a write is a definition.
+                // The operation that is executed at the site of a call or a write is a definition.
                 StatementKind::Check { .. } | StatementKind::Call { .. } | StatementKind::Write { .. } => continue,
             };
             let node = &self.skeleton.input.nodes[node.index()];

@@ -180,7 +180,7 @@ fn equal_params(reader: &Reader<'_>, params: &[&Param]) -> Congruence {
         groups.entry((p.block, p.ty)).or_default().push(*p);
     }
     let mut groups: Vec<Vec<&Param>> = groups.into_values().collect();
-    // What cannot be equal under any assumption is parted before the graph is looked at.
+    // Parameters that cannot be equal under any assumption are parted before the graph is looked at.
     groups = split(groups, |p, q| p.args.iter().zip(&q.args).all(|(a, b)| may_be_equal(reader, *a, *b)));
     for _ in 0..MAX_ROUNDS {
         if groups.is_empty() {
@@ -242,8 +242,8 @@ fn may_be_equal(reader: &Reader<'_>, a: Option<ClassId>, b: Option<ClassId>) -> 
 
 /// By color of a parameter: the color of what it is a copy of.
 ///
-/// What arrives is what a parameter of its class is a copy of only where the parameter has a value: elsewhere the class
-/// has another member, and the parameter (behind a loop, say) may rest on the very one that is looked at.
+/// An arriving value is what a parameter of its class is a copy of only where the parameter has a value: elsewhere the
+/// class has another member, and the parameter (behind a loop, say) may rest on the very one that is looked at.
 fn copies(cfg: &Cfg, leaders: &IndexMap<ClassId, &Param>, colors: &mut Congruence) -> Vec<(ClassId, ClassId)> {
     // `None`: not known yet, equal to anything. Once a parameter stands for itself it always will; so will, after
     // some sweeps, one that has not settled.

@@ -371,7 +371,7 @@ fn a_branch_decides_what_is_tested_behind_it() {
     assert!(found.contains(&Change::Settle { block: no, inst: of(third), constant: 0 }), "{found:?}");
     assert_eq!(out.layout, [entry, inner, no, yes]);
     assert!(!out.layout.contains(&never));
-    // What is computed in front of the branch is not known there.
+    // A value that is computed in front of the branch is not known there.
     assert!(!found.iter().any(|c| matches!(c, Change::Settle { inst, .. } if *inst == of(first))), "{found:?}");
 }
 

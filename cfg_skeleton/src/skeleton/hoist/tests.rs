@@ -153,7 +153,7 @@ fn a_load_passes_what_it_may() {
     let store = "store %q, %s, %o @region2";
     assert_eq!(places(&loading(store, &free, "")), [0]);
     assert_eq!(places(&loading(store, &trapping, "")), [0u32; 0]);
-    // What it reads need not be there where another thing traps.
+    // The memory that it reads need not be there where another instruction traps.
     for traps in ["%d = udiv %s, %i", "store %q, %s, %o @region2 trap=3", "check.trapz %s, 3", "tick"] {
         assert_eq!(places(&loading(traps, &free, "")), [0u32; 0], "{traps}");
     }

@@ -129,7 +129,7 @@ const ADD: &str = "%x: i32 = load %p, %o\n  %y = iadd %x, %k\n  store %p, %y, %o
 #[test]
 fn a_loop_keeps_in_a_parameter_what_it_kept_in_memory() {
     assert_eq!(count(&counting("", ADD, "")), [1, 1]);
-    // What is stored only is stored at last.
+    // A location that is only stored to gets one store, at the end.
     assert_eq!(count(&counting("", "store %p, %i, %o", "")), [0, 1]);
     // A load behind the loop is one of what is stored there.
     assert_eq!(count(&counting("", ADD, "%z: i32 = load %p, %o\n  store %p, %z, %four")), [2, 1]);
@@ -237,7 +237,7 @@ fn a_load_goes_to_the_rare_arm_that_knows_no_value() {
     };
     let store = "store %p, %k, %o";
     assert_eq!(rare(&arms(store, "store %q, %k, %o", ""), &mut u), [1, 0]);
-    // What comes before the load may end the function.
+    // The check before the load may end the function.
     assert_eq!(rare(&arms(store, "store %q, %k, %o", "check.trapz %k, 7"), &mut u), [0, 0]);
 }
 

@@ -2,14 +2,14 @@
 //!
 //! What arrives at a parameter is one of its arguments. Round a loop that is no reason by itself, so what a loop carries
 //! is taken to be as little as possible at first: only what enters it, and only edges count that can be taken then.
-//! What its latches hand on under this assumption, behind the branches and checks that have led there, is added until nothing more
-//! comes (Wegman, Zadeck, "Constant Propagation with Conditional Branches", TOPLAS 1991, over bits and bounds instead of
-//! constants). After two additions bounds that move are given up, and after that the assumption.
+//! Values that its latches hand on under this assumption, behind the branches and checks that have led there, are added until
+//! nothing more comes (Wegman, Zadeck, "Constant Propagation with Conditional Branches", TOPLAS 1991, over bits and
+//! bounds instead of constants). After two additions bounds that move are given up, and after that the assumption.
 //!
 //! **Invariant**: what is known at the end follows from what is known then, so by induction over the steps of an execution it
 //! is true. Members of a class are equal where both have a value, and a parameter has one only where its block is executed.
 //! So which edges are taken, and which branches have led there, counts only for parameters that nothing else is equal
-//! to, but for what loops carry and what is computed from it.
+//! to, except for what loops carry and what is computed from it.
 
 use super::integers::Integers;
 use super::{Decider, Scope, behind};
@@ -161,7 +161,7 @@ impl<'a> Arriving<'a> {
     /// The integers under assumptions. `taken`: the edges that can be; without it, all.
     fn integers(&self, carried: &[Carried], taken: Option<&FxHashSet<EdgeId>>) -> Integers {
         let mut terms = self.nodes.clone();
-        // What is carried is a class of its own.
+        // A carried value is a class of its own.
         let mut classes = self.given.view.classes.len();
         for (param, carried) in self.params.iter().zip(carried) {
             let counts = |key: &EdgeId| !param.is_alone || taken.is_none_or(|taken| taken.contains(key));

@@ -78,7 +78,7 @@ fn counted_to_five(u: &Universe, is_tested: bool) -> (Option<bool>, Option<bool>
     (branch(header), branch(body))
 }
 
-/// What is tested of one iteration says nothing of the next one. That the latch tests what it hands on is not used: a bound
+/// A test in one iteration says nothing of the next one. That the latch tests what it hands on is not used: a bound
 /// that moves is given up.
 #[test]
 fn what_a_test_says_of_one_iteration_it_does_not_say_of_the_next() {

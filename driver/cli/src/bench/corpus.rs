@@ -174,7 +174,7 @@ impl Selections {
         found
     }
 
-    /// Milliseconds of the selection that so many per cent are no slower than.
+    /// The time of selection, in milliseconds, that this many per cent do not exceed.
     fn percentile(&self, percent: usize) -> f64 {
         let rank = (self.times.len() * percent).div_ceil(100).max(1);
         self.times.get(rank - 1).map_or(0.0, |time| time.as_secs_f64() * 1e3)

@@ -1,7 +1,7 @@
 //! `rewright bench --loops`: what the pack `std.loops` is worth to functions, in cost, in executed instructions, and in
 //! processor time.
 //!
-//! Each file is optimised without the pack and with it. What is executed is counted by our interpreter on the file's own
+//! Each file is optimised without the pack and with it. Our interpreter counts what is executed on the file's own
 //! directives (`; run: %f(1) == 2`, `; print: %f(1)`), calls of the file's functions included; all versions must return
 //! and call the same.
 

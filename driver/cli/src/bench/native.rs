@@ -1,7 +1,7 @@
 //! `rewright bench --native`: what functions execute that are called, by version, and whether all versions do the same.
 //!
 //! Executed instructions are those of the intermediate language, counted by our interpreter: all but constants and jumps
-//! to the next block. What the machine makes of them is the same back end's in all versions.
+//! to the next block. The machine code is from the same back end in all versions.
 
 use super::{Args, Finding, Format, out};
 use crate::{input, sources};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A fix may uncover a mistake that has one, too.
 const MAX_ROUNDS: usize = 8;
 
-/// Makes the safe fixes in these files, and says how many. What they only import is left alone.
+/// Makes the safe fixes in these files, and says how many. Files that they only import are left alone.
 pub(super) fn fix(paths: &[PathBuf]) -> Result<()> {
     for _ in 0..MAX_ROUNDS {
         let loaded = packs::load(paths)?;

@@ -31,7 +31,8 @@ pub(super) struct Files<'a> {
 /// Something of each function, by name; else why there is none.
 type Found<T> = Vec<(String, std::result::Result<T, String>)>;
 
-/// Writes certificates of the functions of two files that are not refuted. What only rules show of values is in none.
+/// Writes certificates of the functions of two files that are not refuted. Facts about values that only rules show are
+/// in none.
 ///
 /// # Errors
 /// Mistakes in the files; where the file cannot be written.

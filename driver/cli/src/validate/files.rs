@@ -125,7 +125,7 @@ fn common(before: &Path, after: &Path, language: Option<Language>) -> Result<Lan
 /// # Errors
 /// Where it cannot be read.
 fn told(path: &Path) -> Result<Option<Language>> {
-    // What comes through a pipe is read once only.
+    // A pipe is read once only.
     if is_dash(path) || (path.exists() && !path.is_file()) {
         return Ok(Language::said(path));
     }

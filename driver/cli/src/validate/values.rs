@@ -16,7 +16,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// With these packs, and this solver with so many steps for a question.
+    /// With these packs, and this solver with this many steps for a question.
     pub(crate) fn new(rules: Rules, solver: Vec<String>, steps: u64) -> Values {
         Values { rules, solver, steps, ready: None, by_solver_only: false }
     }

@@ -53,7 +53,7 @@ pub(super) fn summary(reports: &[RuleReport]) -> String {
                 values += tried;
             }
             Compiled::Other(_) => other += 1,
-            // What comes after the colon is of one instance.
+            // The text after the colon is about one instance.
             Compiled::NotRun(why) => *not_run.entry(why.split(": ").next().unwrap_or(why)).or_default() += 1,
         }
     }

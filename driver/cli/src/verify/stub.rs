@@ -36,7 +36,7 @@ pub(super) fn stub(program: &Program, rule: &Rule) -> Option<String> {
     let is_unknown = |decl: &TypeDeclId| universe.types.decl(*decl).model.is_none();
     let made = |decl: &TypeDeclId| program.samples.get(decl).is_some_and(|sample| sample.make.is_some());
     let seen = |decl: &TypeDeclId| program.samples.get(decl).is_some_and(|sample| !sample.observe.is_empty());
-    // What changes values is to meet changed ones.
+    // Functions that change values are to meet changed ones.
     let changes = ops.iter().any(|op| !universe.ops.get(*op).effects.writes.is_empty());
     let mut lines = vec![];
     for decl in types.iter().filter(|decl| is_unknown(decl) && !(made(decl) && seen(decl))) {

@@ -17,7 +17,7 @@ ruleset rules {
 }
 ";
 
-/// `func %f` of so many parameters.
+/// `func %f` of this many parameters.
 fn function(name: &str, parameters: usize, body: &str) -> String {
     let parameters: Vec<String> = (0..parameters).map(|i| format!("%a{i}: M")).collect();
     format!("func {name}({}) -> M {{\n{body}}}\n", parameters.join(", "))

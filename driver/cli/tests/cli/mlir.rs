@@ -81,7 +81,7 @@ fn a_precondition_is_met_by_what_is_assumed() {
     // Of no sizes anything would hold.
     let (code, said, _) = run("after.mlir", &[&proved[..], &["--assume", "n >= 1", "--assume", "n <= 0"]].concat());
     assert!(code == 1 && said.contains("fill: unknown: no sizes were found"), "{said}");
-    // What is refuted is so for sizes that are allowed.
+    // A refutation is for sizes that are allowed.
     let (code, said, _) = run("half.mlir", &[]);
     assert!(code == 1 && said.contains("a difference is seen at %n = 1, 3, 5, 7 of 0 to 8"), "{said}");
     let (code, said, _) = run("half.mlir", &["--assume", "n >= 100"]);

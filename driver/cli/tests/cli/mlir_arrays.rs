@@ -105,7 +105,7 @@ fn functions_of_mlir_that_allocate_are_run() {
     let table = |n: i64, m: i64| (0..n).flat_map(|i| (0..m).map(move |j| i * 10 + j)).sum::<i64>();
     for (n, m) in [(0, 0), (0, 7), (7, 0), (1, 1), (3, 5), (64, 3), (9, 130), (-1, 0), (-4, -5)] {
         let ran = rewright(dir.path(), &format!("run f.mlir --fn table -- {n} {m}"));
-        // Where an extent is negative there is not so much memory.
+        // Where an extent is negative there is not that much memory.
         let traps = (n < 0 || m < 0) && n * m != 0;
         let result = if traps { String::new() } else { table(n, m).to_string() };
         assert!(ran.code == Some(i32::from(traps)) && ran.stdout.trim() == result, "{n} {m}: {}", ran.stderr);
@@ -145,7 +145,7 @@ fn functions_of_mlir_that_allocate_are_written_and_read_again() {
         }
         let text = fs::read_to_string(dir.path().join("f.ir")).unwrap();
         assert_eq!(text.matches("= calloc ").count(), 8, "{text}");
-        // What is on the stack is freed at each return.
+        // Arrays on the stack are freed at each return.
         assert_eq!(text.matches("  free ").count(), 2 + 1 + 1 + 1 + 3, "{text}");
         let again = rewright(dir.path(), "run f.ir --rules std --rules std.heap --fn table 3 5");
         assert_eq!((again.code, again.stdout.trim()), (Some(0), "180"), "{}", again.stderr);

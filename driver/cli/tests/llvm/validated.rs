@@ -67,7 +67,7 @@ fn functions_that_do_something_else_are_found() {
         assert_eq!(found, refuted, "{to}: {report}");
         assert_eq!(pairs[0]["verdict"], if found.is_empty() { "tested" } else { "unknown" }, "{to}: {report}");
         assert_eq!(report["methods"][compiled]["compared"], 1, "{to}: {report}");
-        // What only a pack declares our interpreter does not know.
+        // Our interpreter does not know operations that only a pack declares.
         let known = u64::from(!["@measures", "@roots"].contains(&function));
         assert_eq!(report["methods"][interpreted]["compared"], known, "{to}: {report}");
     }

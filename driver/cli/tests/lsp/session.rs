@@ -33,7 +33,7 @@ fn examples_and_rules_run_from_their_lenses() {
     let found = client.wait_for("p.rw", |found| found.iter().any(|d| code(d) == "RW0701"));
     let refuted = found.iter().find(|d| code(d) == "RW0701").unwrap();
     assert_eq!(refuted["range"]["start"], json!({ "line": 3, "character": 5 }));
-    // What a command said is about a text that has changed now.
+    // The result of a command is about a text that has changed now.
     client.change(
         "p.rw",
         2,
@@ -41,7 +41,7 @@ fn examples_and_rules_run_from_their_lenses() {
         "\n",
     );
     client.wait_for("p.rw", |found| found.iter().all(|d| !code(d).starts_with("RW06") && !code(d).starts_with("RW07")));
-    // What is on disk is what runs.
+    // The text on disk is the one that runs.
     let (_, message) = client.ask("workspace/executeCommand", good.clone()).unwrap_err();
     assert!(message.contains("save") && message.contains("p.rw first"), "{message}");
     for arguments in [json!([]), json!([1, 2]), json!(["no url", "x"])] {
@@ -78,7 +78,7 @@ fn opening_a_file_opens_no_library() {
     client.ask_at("textDocument/completion", "linked.rw", "answer(c) =>", json!({})).unwrap();
     let lenses = client.ask_of("textDocument/codeLens", "linked.rw", json!({})).unwrap();
     let [rule, example] = &lenses.as_array().unwrap()[..] else { panic!("{lenses}") };
-    // What the library computes is the same on both sides, whatever it is.
+    // The library computes the same on both sides, whatever that is.
     assert_eq!(client.ask("workspace/executeCommand", rule["command"].clone()).unwrap()["good"], true);
     assert_eq!(client.ask("workspace/executeCommand", example["command"].clone()).unwrap()["good"], false);
     assert!(client.shown.iter().any(|said| said.contains("--allow-link")), "{:?}", client.shown);

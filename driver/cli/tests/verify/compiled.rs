@@ -63,7 +63,7 @@ fn meanings_that_are_not_compiled_are_found() {
     assert!(stderr.contains("RW0705") && stderr.contains("not what its operations mean"), "{stderr}");
 }
 
-/// What cannot be compiled is said, and counted.
+/// Rules that cannot be compiled are reported, and counted.
 #[test]
 fn what_is_not_run_is_counted() {
     let (stdout, _, _) = rewright(&["verify", wrong("memory.rw").to_str().unwrap(), "--no-cache"]);

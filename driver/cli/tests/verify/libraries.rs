@@ -118,7 +118,7 @@ fn values_of_libraries_are_made_and_looked_at() {
     }
 }
 
-/// What says how something is tested is checked as all else is.
+/// Attributes that say how something is tested are checked like everything else.
 #[test]
 fn samples_are_checked() {
     let folder = tempfile::tempdir().unwrap();

@@ -51,7 +51,8 @@ fn a_build_with_spaces_and_parallel_commands() {
     assert_eq!(run(command, &place, &[], "").code, Some(137));
 }
 
-/// What `./configure` and CMake write down keeps the rules that it was made for, and says so where a build wants others.
+/// The compiler that `./configure` and CMake write down keeps the rules that it was made for, and says so where a build
+/// wants others.
 #[test]
 fn a_compiler_that_was_configured_keeps_its_rules() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());
@@ -66,13 +67,13 @@ fn a_compiler_that_was_configured_keeps_its_rules() {
     let build = "$(cat compiler) -O2 -w -c sum.c -o sum.o && $(cat compiler) -O2 -w -c main.c -o main.o";
     let said = wrap(&["--rules", "std"], build);
     assert_eq!(said.matches("for `--rules std`, configure anew").count(), 1, "{said}");
-    // What changes no object is for the build to say.
+    // The build decides about options that change no object.
     let said = wrap(&["--rules", "mine.rw", "--remarks", "--keep", "ir"], build);
     assert!(said.contains(": optimised") && !said.contains("configure anew"), "{said}");
     assert!(fs::read_dir(dir.path().join("ir")).unwrap().count() >= 2);
 }
 
-/// What the build of a compiler that was configured before is asked for takes effect, unless it makes other objects.
+/// Options of a build take effect in a compiler that was configured before, unless they make other objects.
 #[test]
 fn options_of_a_build_reach_a_compiler_that_was_configured() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());

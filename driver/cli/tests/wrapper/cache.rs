@@ -25,7 +25,7 @@ fn objects_are_found_again_where_nothing_has_changed() {
     let (again, facts) = compile_sum(&own, dir.path(), &["-MD"]);
     assert_eq!((&facts["optimised"], &facts["cached"]), (&1.into(), &1.into()), "{facts}");
     assert_eq!(again, object);
-    // What the front end writes is written nevertheless.
+    // The files that the front end writes are written nevertheless.
     assert!(fs::read_to_string(dir.path().join("sum.d")).unwrap().contains("sum.c"));
     // Another option, another pack, another file.
     assert_eq!(compile_sum(&own, dir.path(), &["-fPIC"]).1["cached"], 0);
@@ -223,7 +223,7 @@ fn checkouts_in_different_folders_share_objects() {
             assert!(!object.windows(path.len()).any(|part| part == path.as_bytes()), "{path} is in {name}");
         }
     }
-    // What a rule says is part of a key, and so is whether results were compared.
+    // The text of a rule is part of a key, and so is whether results were compared.
     assert_eq!(counts(&built(&two, &store, &["--validate"]).1), [0, 0]);
     // Every entry damaged, or another's: objects are made again, with a word, and the entries, too.
     let entries: Vec<_> = files(&dir.path().join("store")).into_keys().collect();
@@ -253,7 +253,7 @@ fn a_store_that_fails_loses_no_build() {
     let (said, _, again) = built(&checkout, &no_folder.display().to_string(), &[]);
     assert!(again == objects);
     assert_eq!(said.matches("results are not shared: ").count(), 1, "once for the build: {said}");
-    // An address that is none is a mistake, before anything is built.
+    // An invalid address is a mistake, before anything is built.
     let own = tempfile::tempdir().unwrap();
     let mut command = rewright(&own);
     command.args(["wrap", "--rules", "mine.rw", "--cache-store", "results", "--", "touch", "built"]);

@@ -67,7 +67,7 @@ fn the_order_of_inputs_stays() {
     }
 }
 
-/// What the linker says, the user sees; nothing of ours is left.
+/// The user sees the linker's messages; nothing of ours is left.
 #[test]
 fn links_that_fail_fail() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());

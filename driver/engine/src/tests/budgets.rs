@@ -142,7 +142,7 @@ fn long_and_many_inputs_stay_in_memory() {
 fn batches_are_cut_by_sizes_alone() {
     assert!(crate::batches([]).is_empty());
     assert_eq!(crate::batches([5, 7, 20_000]), [0..2, 2..3]);
-    // What is larger than a batch is alone; what fits beside the one before is with it.
+    // A unit that is larger than a batch is alone; one that fits beside the one before is with it.
     assert_eq!(crate::batches([1, 30_000, 10_000, 10_000, 1]), [0..1, 1..2, 2..4, 4..5]);
     let many = crate::batches(vec![0; 2_500]);
     assert_eq!(many, [0..1_000, 1_000..2_000, 2_000..2_500]);

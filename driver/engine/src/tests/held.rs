@@ -59,6 +59,6 @@ fn what_stands_beside_a_constant_is_not_matched_in_pairs() {
     assert_eq!((report.alone, report.exhausted), (1, 0), "the first run met its budget");
     assert!(view.stops.is_empty() && view.nodes.len() < 1_000, "{} nodes, {:?}", view.nodes.len(), view.stops);
     assert!(products.iter().all(|product| view.class_of(*product) == view.class_of(zero)));
-    // What is hidden from rules is in the view.
+    // Nodes that are hidden from rules are in the view.
     assert!(view.classes[view.class_of(zero).index()].nodes.len() > 300);
 }

@@ -4,7 +4,7 @@
  * they may change, and what stands for everything that they call: it comes back here (`outside_*`).
  *
  * Each run is a process of its own, forked from this one: so both versions meet the same memory at the same addresses,
- * and one that crashes takes nothing along. Memory is there wherever a run reaches, but for the lowest addresses: a
+ * and one that crashes takes nothing along. Memory is there wherever a run reaches, except for the lowest addresses: a
  * page that is not there is made up from the seed and its address. The stack of a run begins as zeros; what points there
  * counts as one value, since the two versions lay it out in their own ways.
  *
@@ -55,7 +55,7 @@ extern const uint64_t outside_variables_count;
 #define LOWEST 65536ull
 #define STACK 0x2000000000ull
 #define STACK_SIZE (16ull << 20)
-/* What a run may reach, and how long it may take: steps are counted, seconds only end what does not step. */
+/* How much a run may reach, and how long it may take: steps are counted, seconds only end a run that makes none. */
 #define REACHED 512
 #define STEPS_BEFORE 100000
 #define SECONDS 10
@@ -119,7 +119,7 @@ static uint64_t digest(const uint8_t *bytes, uint64_t size) {
     return sum;
 }
 
-/* Ends the run. What it has reached and left as it was does not count. */
+/* Ends the run. Memory that it has reached and left as it was does not count. */
 static void finish(enum status status) {
     static uint8_t original[MACHINE_PAGE];
     outcome->status = status;

@@ -143,7 +143,7 @@ impl Writer<'_> {
 
     fn body(&mut self, text: &mut String, body: &Body) -> Written<()> {
         let position = |label: &String| body.blocks.iter().position(|b| b.label == *label);
-        // Wherever something goes round, it comes by one of these.
+        // Every cycle goes through one of these.
         let mut entered_from_below = BTreeSet::new();
         for (at, block) in body.blocks.iter().enumerate() {
             let labels: Vec<&String> = match block.instructions.last().map(|i| &i.shape) {
@@ -179,7 +179,7 @@ impl Writer<'_> {
             (Shape::Unreachable, _) => "call void @llvm.trap()\n  unreachable".to_string(),
             (Shape::Call { callee, args, in_memory, .. }, _) => match callee {
                 Some(callee) if self.real.contains(callee) => as_it_is(template),
-                // What counts zeros may promise that there is a one.
+                // An intrinsic that counts zeros may promise that there is a one.
                 Some(callee) if callee.starts_with("@llvm.ctlz.") || callee.starts_with("@llvm.cttz.") => {
                     as_it_is(template).replace("i1 true", "i1 false")
                 }

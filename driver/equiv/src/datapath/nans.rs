@@ -53,8 +53,8 @@ pub(super) fn stands_for(
     s.or(&[equal, free])
 }
 
-/// Whether values that are equal but for the bits of NaNs are as they are to be: the first one is no float, or a NaN that it
-/// is may be any.
+/// Whether values that are equal except for the bits of NaNs are as they are to be: the first one is no float, or a NaN that
+/// it is may be any.
 pub(super) fn do_not_matter(question: &Question) -> bool {
     !question.nans && (!is_float(&question.terms[question.left as usize].ty) || is_any(question, question.left))
 }
@@ -82,7 +82,7 @@ fn is_any(question: &Question, term: u32) -> bool {
     any[term as usize]
 }
 
-/// Whether the operation rounds, or may: what it gives is known but for the bits of a NaN.
+/// Whether the operation rounds, or may: what it gives is known except for the bits of a NaN.
 pub(super) fn is_rounded(name: &str, from: &str, ty: &str) -> bool {
     (is_float(from) || is_float(ty)) && bits_of(name) == Bits::Any
 }

@@ -3,7 +3,7 @@
 use rewright_cfg_skeleton::nest::datapath::{Question, TermKind};
 use rewright_cfg_skeleton::nest::value::{Number, is_choice, is_never_poison};
 
-/// Whether the second value is certainly no poison where the first one is none.
+/// Whether the second value is certainly not poison where the first one is not.
 pub(super) fn is_kept(question: &Question) -> bool {
     let strict = strict(question);
     let second = reached(question, question.right, |_| true);
@@ -14,7 +14,7 @@ pub(super) fn is_kept(question: &Question) -> bool {
                 TermKind::Constant(_) => true,
                 TermKind::Op { name, flags, from, operands } => {
                     let amount = operands.last().and_then(|last| constant(question, *last));
-                    // A shift by an amount by which the first version shifts, too, is none there.
+                    // A shift by an amount by which the first version shifts, too, is not poison there.
                     let shifts_alike = |m: usize| match &question.terms[m].kind {
                         TermKind::Op { name: other, from: of, operands: own, .. } => {
                             strict[m]

@@ -2,14 +2,14 @@
 //! rounded to nearest, with one NaN.
 //!
 //! A solver takes minutes for one product of numbers, and the questions are mostly whether two programs compute the same
-//! ones. What is shown with these functions holds, as they may be any that keep the laws:
+//! ones. A claim that is shown with these functions holds, as they may be any that keep the laws:
 //!
 //! * sums and products commute; `x - y` is `x + -y`; the sign of a product or quotient is that of its operands;
 //! * `x * 1` and `x + -0` are `x`, `x * 2` is `x + x` and has the sign of `x`, `x / c` is `x * (1 / c)` where `c` is a
 //!   power of two.
 //!
 //! Signs, comparisons, the smaller and the larger one are what they are, on bits. A float is known by its sign, which is
-//! that of others, and its magnitude: so many values are one term, and no solver is needed.
+//! that of others, and its magnitude: thus many values are one term, and no solver is needed.
 
 use rewright_smt::{Expr, Format, Script, Sort, accepts};
 use rewright_typeprop::Model;

@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Steps within which most questions are answered, by bit of the widest value: a tenth of a second where it has 64.
 const QUICK: u64 = 2_500;
 
-/// One question that is answered at length takes at most one of so many shares of the steps that are left.
+/// One question that is answered at length takes at most one of this many shares of the steps that are left.
 const SHARES: u64 = 3;
 
 /// What is known of rounded arithmetic.
@@ -51,7 +51,7 @@ impl Solving {
         self.budget.begin(1);
     }
 
-    /// So many steps more for this function.
+    /// This many steps more for this function.
     pub(super) fn extend(&mut self, steps: u64) {
         self.budget.extend(steps);
     }
@@ -262,7 +262,7 @@ fn symbolic(
     }
 }
 
-/// Where an operation makes poison of what is none.
+/// Where an operation makes poison from operands that are not poison.
 fn own_poison(
     s: &mut Script,
     model: Option<Model>,
@@ -297,7 +297,7 @@ fn own_poison(
     found
 }
 
-/// Whether the exact result, which has so many more bits, is none of the type.
+/// Whether the exact result, which has `more` more bits, is not a value of the type.
 fn overflows(s: &mut Script, symbol: &str, x: Expr, y: Expr, more: u32, signed: bool) -> Expr {
     let width = x.width();
     let wide = |s: &mut Script, e| if signed { s.sign_extend(e, width + more) } else { s.resize(e, width + more) };

@@ -36,7 +36,7 @@ struct Builder<'a> {
     operations: &'a mut Operations,
     input: EGraphInput,
     leaves: u32,
-    /// Whether the bits of NaNs matter: rules are right but for these.
+    /// Whether the bits of NaNs matter: rules are right except for these.
     nans: bool,
 }
 

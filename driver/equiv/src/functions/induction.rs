@@ -1,14 +1,14 @@
 //! Loops of our IR, by induction over cuts.
 //!
-//! Both versions are cut where loops begin again ([`super::cuts`]). What is between cuts has no loops: from a pair of
+//! Both versions are cut where loops begin again ([`super::cuts`]). The code between cuts has no loops: from a pair of
 //! cuts, at which an *invariant* holds of the values of both, both come to a pair of cuts at which its invariant holds,
 //! or both end alike. So both do the same in any number of iterations, and one runs for ever only where the other does:
 //! no licence is needed to say that a loop ends.
 //!
 //! Invariants are found by leaving out of many candidates ([`invariant`]) all that do not hold when a pair is reached,
-//! until all that are left do. Memory at a cut, and what has been done that is not modelled, must be the same. What is
-//! known without induction needs no candidate: instructions that have been executed wherever a cut is reached gave what
-//! they give, checks among them did not trap, and branches went the way that leads there.
+//! until all that are left do. Memory at a cut, and what has been done that is not modelled, must be the same. A fact
+//! that is known without induction needs no candidate: instructions that have been executed wherever a cut is reached
+//! gave what they give, checks among them did not trap, and branches went the way that leads there.
 
 mod forms;
 mod invariant;
@@ -70,7 +70,7 @@ pub(super) struct Proved {
 pub(super) fn decide(versions: [FunctionVersion<'_>; 2], session: &mut Session<'_>) -> Result<Proved, Undecided> {
     let mut search = Search { session, furthest: None, hides: false };
     let mut proved = search.attempt(versions, &WAYS, true);
-    // What is hard takes long, so it is tried in the likeliest way only.
+    // Hard questions take long, so only the likeliest way is tried.
     let likeliest = search.furthest.as_ref().map(|failure| failure.way);
     proved = proved.or_else(|| search.other_forms(versions));
     if let (None, Some(way), true) = (&proved, likeliest, search.hides) {
@@ -163,7 +163,8 @@ impl Induction<'_> {
         self.hides |= question.hides;
         self.has_nan |= question.has_nan;
         if question.hides {
-            // What does not hold for small numbers does not hold, and is not dropped because something is not known.
+            // A candidate that does not hold for small numbers does not hold, and is not dropped because something is
+            // not known.
             let small = Question::new(self, source, true)?;
             let found = answer(&small, session, SMALL_STEPS).unwrap_or_default();
             if !found.is_empty() {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct WordInput {
     /// One for each parameter: a number, or the bits of a float: `0x7fc00000`.
     pub arguments: Vec<String>,
-    /// What is in memory is made from this number.
+    /// The contents of memory are made from this number.
     #[serde(default)]
     pub memory: u64,
     /// Bytes of memory.
@@ -33,7 +33,7 @@ fn is_few(bytes: &u64) -> bool {
 }
 
 impl WordInput {
-    /// The arguments as words of some types; the reason where they are none.
+    /// The arguments as words of some types; the reason where they are no such words.
     pub(super) fn words(&self, parameters: &[Scalar]) -> Result<Vec<i64>, String> {
         if self.bytes > MOST {
             return Err(format!("it has {} bytes of memory, of at most {MOST}", self.bytes));

@@ -51,7 +51,7 @@ pub(super) fn compare(before: FunctionVersion<'_>, after: FunctionVersion<'_>, c
     let mut inputs = Inputs::new([before.function, after.function], config.seed);
     let mut evidence = Evidence::default();
     let mut open: Option<String> = None;
-    // Without parameters all runs are one, but for memory.
+    // Without parameters all runs are the same, except for memory.
     for run in 0..config.runs {
         let arguments: Vec<i64> = parameters.iter().map(|scalar| inputs.argument(*scalar)).collect();
         let contents = Contents { seed: config.seed ^ u64::from(run), bytes: FEW };

@@ -33,12 +33,12 @@ impl<'a> Session<'a> {
         Session { solver, budget }
     }
 
-    /// What was asked about this function is of no use for others.
+    /// The questions about this function are of no use for others.
     pub(super) fn end(self) {
         self.solver.forget();
     }
 
-    /// Asks within what is left, and within so many steps.
+    /// Asks within what is left, and within this many steps.
     pub(super) fn ask(&mut self, text: &str, wanted: &[&str], most: u64) -> Result<Answer, Undecided> {
         let limit = self.budget.limit()?;
         let answer = self.solver.ask_within(text, wanted, Limit { steps: limit.steps.min(most), ..limit })?;

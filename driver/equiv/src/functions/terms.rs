@@ -2,9 +2,9 @@
 //! to a cut, and what it does that is not modelled, by what it begins with.
 //!
 //! Blocks are taken in an order in which all predecessors of a block come before it ([`executor`]). A vector is any one
-//! lane of it: what mixes lanes is not modelled, and depends on what it is given as a text, not as a value. What is not
-//! modelled and may write is an event; events are a chain, which tells their order. When a trapping access traps is
-//! unknown, but alike in both versions.
+//! lane of it: what mixes lanes is not modelled, and depends on what it is given as a text, not as a value. An
+//! instruction that is not modelled and may write is an event; events are a chain, which tells their order. When a
+//! trapping access traps is unknown, but alike in both versions.
 
 mod executor;
 mod operations;
@@ -136,7 +136,7 @@ pub(super) fn alike(s: &mut Script, before: &Behaviour, after: &Behaviour) -> Ve
     let results = s.and(&same);
     let memory = smt::same(s, before.memory, after.memory);
     let trace = s.equal(before.trace, after.trace);
-    // What the second version promises, the first one promises as well, wherever that matters.
+    // The first version makes the second one's promises as well, wherever that matters.
     let mut promised = vec![];
     for (promise, when) in &after.promises {
         let covering = before.promises.iter().filter(|(other, _)| other == promise).map(|(_, when)| *when);

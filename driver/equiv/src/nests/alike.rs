@@ -167,7 +167,7 @@ impl<'a> Alike<'a> {
         let Some(y) = pair.second.binds.iter().find(is).copied() else { return Ok(false) };
         let of = &self.after.binds[&y];
         pair.found.binds.push((x, y));
-        // What is known of the iteration in which it is bound suffices.
+        // The facts about the iteration in which it is bound suffice.
         self.value(value, of.value, pair, of.depth)
     }
 

@@ -151,7 +151,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         all.into_iter().try_for_each(|position| self.output(position))
     }
 
-    /// What is said of loads is shown, needed or not: a certificate that says what is wrong is none.
+    /// Claims about loads are shown, needed or not: a certificate that says anything wrong is rejected.
     fn loads(&mut self) -> Checked<()> {
         for (side, flow) in [(Side::Before, &self.said.before), (Side::After, &self.said.after)] {
             for (number, _) in &flow.loads {
@@ -295,7 +295,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         let both = matches!((a, b), (Term::Written(..), Term::Written(..)));
         let left = if both && copies == (false, true) { Some(a.clone()) } else { self.stored(Side::Before, a) };
         let right = if both && copies == (true, false) { Some(b.clone()) } else { self.stored(Side::After, b) };
-        // What is undefined is equal to nothing.
+        // An undefined value is equal to nothing.
         let (Some(left), Some(right)) = (left, right) else { return Ok(false) };
         let inside = std::mem::take(&mut self.inside);
         let same = self.goal(&left, &right, given, depth + 1);
@@ -339,7 +339,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         Ok(holds)
     }
 
-    /// What a term that is a load reads, with what holds in each case; `None` where it is none.
+    /// What a term that is a load reads, with what holds in each case; `None` where it is no load.
     fn read(&mut self, side: Side, term: &Term, given: &[Formula]) -> Checked<Option<Cases>> {
         let Term::Tree(value, at, point) = term else { return Ok(None) };
         let Value::Load(load) = self.cells.pool.get(*value) else { return Ok(None) };

@@ -10,7 +10,7 @@ use rewright_cfg_skeleton::nest::value::Value;
 use rewright_cfg_skeleton::nest::{Affine, Item, Nest, Pool, ValueId};
 use std::collections::BTreeSet;
 
-/// That a number fits so many bits.
+/// That a number fits this many bits.
 pub(super) fn in_range(affine: &Affine, bits: u32) -> Formula {
     let half = Affine::constant(1i128 << (bits.clamp(2, MAX_BITS) - 1));
     Formula::All(vec![Formula::at_least(affine, &half.times(-1)), Formula::less(affine, &half)])

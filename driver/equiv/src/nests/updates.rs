@@ -19,7 +19,7 @@ impl Update<'_> {
     }
 }
 
-/// The update that a statement is. What it loads is used for nothing else in the nest, and the array is not written
+/// The update that a statement is. The loaded value is used for nothing else in the nest, and the array is not written
 /// between the load and the store.
 pub(super) fn update<'a>(pool: &'a Pool, statements: &Statements<'_>, number: usize) -> Option<Update<'a>> {
     let statement = &statements.all[number];

@@ -23,7 +23,7 @@ pub(crate) struct Accessed {
     pub(crate) trap: Option<u32>,
     /// The value that is read or written is an address.
     pub(crate) is_address: bool,
-    /// It is an element, of so many bytes, of a block that the instruction sets or copies.
+    /// It is an element, of this many bytes, of a block that the instruction sets or copies.
     pub(crate) element_of_block: Option<u64>,
     /// The offset is shown to be less than 2^63 bytes from the parameter's address.
     pub(crate) in_range: bool,

@@ -1,7 +1,7 @@
 //! Blocks of memory that one instruction sets or copies, as loops over the elements of arrays.
 //!
 //! An element is what loads and stores of either version access there; where none do, it is a byte. A block of a part of
-//! an element is none of a nest, and what is set is known of elements with several bytes where the byte is a constant.
+//! an element is in no nest, and what is set is known of elements with several bytes where the byte is a constant.
 
 use super::access::{Accessed, Key};
 use super::scalar::{Pointer, Val};
@@ -42,7 +42,7 @@ pub(crate) struct Block {
     pub(crate) from: BlockOperand,
     /// How many bytes it has.
     pub(crate) length: BlockOperand,
-    /// What the instruction promises of its operands holds where it accesses at least so many bytes.
+    /// What the instruction promises of its operands holds where it accesses at least this many bytes.
     pub(crate) least: i64,
 }
 

@@ -20,7 +20,7 @@ pub(super) enum End {
     Return,
 }
 
-/// What follows a branch is copied this many times, at most.
+/// The code behind a branch is copied this many times, at most.
 const MAX_COPIES: usize = 8;
 
 /// What an arm of a branch does, and what it gives to the block where arms meet.

@@ -28,7 +28,7 @@ impl Facts {
         Facts { known: vec![], in_range: vec![], decider: Decider::confirmed(BUDGET, confirmation) }
     }
 
-    /// A size of so many bits.
+    /// A size of this many bits.
     pub(super) fn size(&mut self, var: Var, bits: u32) {
         let value = Affine::var(var);
         if bits <= WIDE {
@@ -93,7 +93,7 @@ impl Facts {
         affine.rebuild(&Affine::var, &floor)
     }
 
-    /// Whether the polynomial is shown to be a signed integer of so many bits.
+    /// Whether the polynomial is shown to be a signed integer of this many bits.
     pub(super) fn fits(&mut self, affine: &Affine, bits: u32) -> bool {
         if affine.is_broken() {
             return false;

@@ -1,4 +1,4 @@
-//! Integers and addresses as polynomials. A result that is not shown to be in the range of its type is none.
+//! Integers and addresses as polynomials. A result that is not shown to be in the range of its type is not one.
 
 use super::scalar::{Need, Pointer, Test, Val};
 use super::{Found, Raiser};
@@ -21,7 +21,7 @@ impl Raiser<'_> {
             let (mut vals, mut needs) = (vec![], vec![]);
             for arg in &args {
                 vals.push(match self.env[arg.index()].clone() {
-                    // What is computed from it has its needs.
+                    // A value that is computed from it has its needs.
                     Some(Val::Provided(more, e, bits)) if !self.is_met(&more) => {
                         needs.extend(more);
                         Val::Int(e, bits)
@@ -50,7 +50,7 @@ impl Raiser<'_> {
                     Val::Pointer(before) => Some(before),
                     _ => None,
                 });
-                // What is promised is about the number that an operand is, which may have wrapped around.
+                // A promise is about the number that an operand is, which may have wrapped around.
                 let may_wrap = operands.iter().any(|operand| matches!(operand, Val::Modular(_)));
                 if let Some(before) = before {
                     if has("inbounds") {
@@ -178,7 +178,7 @@ impl Raiser<'_> {
         list.iter().map(one).collect::<Option<Vec<Affine>>>().map(|list| Val::Least(list, bits))
     }
 
-    /// The number as an integer of so many bits: itself, if it is in range; of 64 bits what it is congruent to.
+    /// The number as an integer of this many bits: itself, if it is in range; of 64 bits what it is congruent to.
     fn ranged(&mut self, e: Affine, bits: u32) -> Option<Val> {
         if e.is_broken() {
             return None;
@@ -322,7 +322,7 @@ impl Raiser<'_> {
             return None;
         };
         if !self.facts.not_negative(x) {
-            // What is negative is large.
+            // A negative number is large.
             test.holds.iter_mut().for_each(|holds| holds.push(Constraint::at_least(x, &Affine::default())));
             test.fails = None;
         }

@@ -208,7 +208,7 @@ impl Raiser<'_> {
             if !matches!(val, Some(Val::Data(_))) {
                 continue;
             }
-            // What the next iteration gets has a cell.
+            // A value that the next iteration gets has a cell.
             let carried = next.iter().zip(&counting.carried).find_map(|(next, carried)| match carried {
                 Carried::Cell(cell) if self.env[next.index()] == val => Some(*cell),
                 _ => None,

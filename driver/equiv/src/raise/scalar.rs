@@ -9,11 +9,11 @@ use rustc_hash::FxHashMap;
 /// A value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Val {
-    /// An integer of so many bits: this number, read with a sign.
+    /// An integer of this many bits: this number, read with a sign.
     Int(Affine, u32),
-    /// An integer of so many bits: this number if its needs are met, which is to be shown where it is used.
+    /// An integer of this many bits: this number if its needs are met, which is to be shown where it is used.
     Provided(Vec<Need>, Affine, u32),
-    /// The least of several integers of so many bits.
+    /// The least of several integers of this many bits.
     Least(Vec<Affine>, u32),
     /// An integer of 64 bits that is congruent to this number modulo 2^64.
     Modular(Affine),
@@ -30,7 +30,7 @@ pub(super) enum Val {
 pub(super) enum Need {
     /// A fact.
     Fact(Constraint),
-    /// A number that is a signed integer of so many bits.
+    /// A number that is a signed integer of this many bits.
     Fits(Affine, u32),
 }
 

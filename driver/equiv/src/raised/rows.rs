@@ -4,7 +4,7 @@
 use rewright_cfg_skeleton::nest::{Affine, Array, ArrayId, ArrayKind, Constraint, Decider, Item, Nest};
 use std::collections::BTreeSet;
 
-/// An array has at most so many dimensions.
+/// An array has at most this many dimensions.
 const MOST: usize = 4;
 
 /// Gives arrays of arguments further dimensions, where the facts show that they have them.

@@ -1,6 +1,6 @@
 //! Whether a nest touches only what another one touches, where both walk over the same rows.
 //!
-//! A subscript is a sum; each loop of the other nest takes the terms that are multiples of its own factor. What comes out
+//! A subscript is a sum; each loop of the other nest takes the terms that are multiples of its own factor. The result
 //! is only a guess at an iteration of the other nest: that it is one, and accesses the same cell, is shown.
 
 use rewright_cfg_skeleton::nest::affine::Atom;

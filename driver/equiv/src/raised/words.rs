@@ -19,7 +19,7 @@ pub(crate) fn with<T>(versions: [FunctionVersion<'_>; 2], ask: impl FnOnce([Subj
 struct Plain<'a>(&'a Function);
 
 impl Plain<'_> {
-    /// What an access says, but for the code with which it traps.
+    /// What an access says, except for the code with which it traps.
     fn access(&self, inst: InstId) -> Option<Access> {
         match &self.0.inst(inst).kind {
             InstKind::Op { access: Some(access), .. } => Some(Access { trap: None, ..*access }),

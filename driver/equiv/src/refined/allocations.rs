@@ -73,7 +73,7 @@ fn unseen<'b>(version: Version<'_>, body: &'b Body) -> BTreeMap<&'b str, u64> {
             }
         }
     }
-    // What is freed must be one of these as a whole, or something else for certain.
+    // A freed object must be one of these as a whole, or certainly another one.
     let promises = Promises::new(version, body);
     let frees = body.blocks.iter().flat_map(|block| &block.instructions);
     for pointer in frees.filter(|i| allocation(version, i) == Some(Allocation::Frees)).filter_map(freed) {

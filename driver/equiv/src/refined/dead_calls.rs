@@ -21,7 +21,7 @@ pub(super) fn without_dead_calls(versions: [Version<'_>; 2], bodies: [&Body; 2])
     for callee in instructions(bodies[0]).filter_map(|i| only_reads(versions[0], i)) {
         dead.insert(callee, 0);
     }
-    // What a call is given that stays is needed.
+    // The arguments of a call that stays are needed.
     let used = loop {
         let used = used(versions[0], bodies[0], &dead);
         let before = dead.len();

@@ -56,7 +56,7 @@ fn computed_once(body: &Body) -> Body {
             }
         }
     }
-    // What comes from behind into a phi has been replaced since.
+    // A value that comes from behind into a phi has been replaced since.
     for block in &mut blocks {
         for i in &mut block.instructions {
             i.replace(|name| others.get(name).cloned());

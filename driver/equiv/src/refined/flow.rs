@@ -35,7 +35,7 @@ impl<'a> Flow<'a> {
             graph.succs[at] = targets;
         }
         let order = graph.reverse_post_order(0);
-        // What cannot be reached leads nowhere.
+        // Unreachable blocks lead nowhere.
         for at in 0..graph.succs.len() as u32 {
             if !order.contains(&at) {
                 graph.succs[at as usize].clear();
@@ -88,7 +88,7 @@ impl<'a> Flow<'a> {
         all.filter(|(_, latches)| !latches.is_empty()).collect()
     }
 
-    /// Where control goes round, with the blocks of each loop. Every cycle goes through one of them.
+    /// The headers of loops, with the blocks of each loop. Every cycle goes through one of them.
     pub(super) fn loops(&self) -> Vec<Loop> {
         let mut found = vec![];
         for (header, mut todo) in self.latches() {
@@ -166,7 +166,7 @@ impl<'a> Flow<'a> {
                     }
                 }
                 here.extend(&others[*at]);
-                // A phi of a header that only the next iteration needs is none that is needed here.
+                // A phi of a header that only the next iteration needs is not needed here.
                 if here != live[*at] {
                     live[*at] = here;
                     changed = true;

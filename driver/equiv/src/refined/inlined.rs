@@ -1,9 +1,9 @@
 //! Calls of the first version whose callee's body stands in their place: those of functions that the second version does
 //! not call any more.
 //!
-//! A call does what the body of its callee does, if no other module can put another one in its place. What a call and the
-//! callee's definition promise is left out, which makes the first version do more. So does a stack slot of the callee that
-//! is there all the time. Of the second version that would be wrong, and its calls stay.
+//! A call does what the body of its callee does, if no other module can put another one in its place. The promises of a
+//! call and of the callee's definition are left out, which makes the first version do more. So does a stack slot of the
+//! callee that is there all the time. Of the second version that would be wrong, and its calls stay.
 
 use super::super::annotations::has;
 use super::super::annotations::table::{AnnotationTarget, Says, says};
@@ -126,7 +126,7 @@ fn put(body: &Body, (at, n): (usize, usize), callee: &Definition, own: Body, num
     });
     blocks.splice(at..=at, [before].into_iter().chain(own).chain([rest]));
     blocks[0].instructions.splice(0..0, slots);
-    // What has come from the block comes from its end now.
+    // Values that came from the block come from its end now.
     for i in blocks.iter_mut().flat_map(|block| &mut block.instructions) {
         if let Shape::Phi(values) = &mut i.shape {
             values.iter_mut().filter(|(_, from)| from == label).for_each(|(_, from)| from.clone_from(&behind));

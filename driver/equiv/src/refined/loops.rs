@@ -1,17 +1,17 @@
 //! Loops, by induction over cuts.
 //!
-//! Both versions are cut where loops begin again ([`regions`]). What is between cuts has no loops: from a pair of cuts,
-//! at which an *invariant* holds of the values of both, both come to a pair of cuts at which its invariant holds, or
-//! both leave, or the first one is undefined. Then the second one does in any number of iterations what the first one
-//! may do, and runs for ever only where that does.
+//! Both versions are cut where loops begin again ([`regions`]). The code between cuts has no loops: from a pair of
+//! cuts, at which an *invariant* holds of the values of both, both come to a pair of cuts at which its invariant holds,
+//! or both leave, or the first one is undefined. Then the second one does in any number of iterations what the first
+//! one may do, and runs for ever only where that does.
 //!
 //! Invariants are found by leaving out of many candidates ([`invariants`]) all that do not hold when a pair is reached,
 //! until all that are left do. Memory at a cut, and what calls know, must be the same.
 //!
-//! What may be `undef` goes through a cut as a set of values, of which each use sees one. The second version's set is
-//! within the first one's, and the first version, which may do anything that it may do with less, is given the second
-//! one's, where each use sees the same. Of a set nothing is known but whether it is one value: it may have poison beside
-//! values, since that may depend on what a use of something else has seen.
+//! A value that may be `undef` goes through a cut as a set of values, of which each use sees one. The second version's
+//! set is within the first one's, and the first version, which may do anything that it may do with less, is given the
+//! second one's, where each use sees the same. Of a set nothing is known but whether it is one value: it may have
+//! poison beside values, since that may depend on what a use of something else has seen.
 //!
 //! Loops are met in the same order by both: each iteration of one is an iteration of the other, where headers are cut
 //! before or behind the condition of another iteration, and the first iteration stands alone or not. Where the second
@@ -254,8 +254,8 @@ fn proved(
     Induction::new(pair, versions, iterations, effort).proved(progress, solver, budget)
 }
 
-/// Both versions, cut in one way. What may be a NaN is one value to the first version, and to the second one where the
-/// first one has it, too.
+/// Both versions, cut in one way. A value that may be a NaN is one value to the first version, and to the second one
+/// where the first one has it, too.
 fn cut_versions(bodies: &[Body; 2], way: Way) -> Result<[CutVersion<'_>; 2], NotModelled> {
     let peeled = usize::from(way.peeled);
     let old = CutVersion::new(&bodies[0], way.old, peeled, |_, _| true)?;

@@ -1,6 +1,7 @@
 //! An answer of the solver as an input: arguments, and a block of memory behind each pointer.
 //!
-//! What callees do and what globals hold in the answer is left out: a replay shows whether that matters.
+//! The behaviour of callees and the contents of globals in the answer are left out: a replay shows whether that
+//! matters.
 
 use super::super::replay::{Block, Bytes, Cell, Datum, Input, InputAddress, Layout, Scalar};
 use super::inputs::{Inputs, Leaf};

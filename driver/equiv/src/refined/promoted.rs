@@ -1,10 +1,10 @@
 //! Stack slots as values, in a body of either version: a slot whose address does not escape, and of which each part is
 //! accessed as one type, is replaced by values.
 //!
-//! What the second version does must stay what it is, with all that is undefined in it: a slot of which an access may be
-//! undefined (outside of it, not aligned, before or after its lifetime) stays. Of the first version only what it may do
-//! counts: where it is undefined, it may do anything, so that its promises may be dropped. A part that has not been
-//! written is `undef` in both.
+//! The behaviour of the second version must stay what it is, with all that is undefined in it: a slot of which an access
+//! may be undefined (outside of it, not aligned, before or after its lifetime) stays. Of the first version only what it
+//! may do counts: where it is undefined, it may do anything, so that its promises may be dropped. A part that has not
+//! been written is `undef` in both.
 
 mod slots;
 

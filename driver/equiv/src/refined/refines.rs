@@ -139,7 +139,7 @@ pub(super) fn placed(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Expr {
     s.and(&all)
 }
 
-/// Both samples of what is in memory, but for what lies in some stack slots.
+/// Both samples of what is in memory, except for what lies in some stack slots.
 pub(super) fn memories_refine(
     s: &mut Script,
     old: &[Memory; 2],
@@ -183,7 +183,7 @@ fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &Without<'_
     Ok(s.and(&same))
 }
 
-/// What was poison may be anything.
+/// A value that was poison may be anything.
 fn value_refines(s: &mut Script, was_poison: Expr, is_poison: Expr, equal: Expr) -> Expr {
     if equal == Expr::TRUE && was_poison == is_poison {
         return Expr::TRUE;
@@ -195,7 +195,8 @@ fn value_refines(s: &mut Script, was_poison: Expr, is_poison: Expr, equal: Expr)
 
 /// When an access lies within those of the first version that are made, too, of the same object, while nothing has been
 /// freed between them, or within an object of its own; for the same condition as the access's own if it always does.
-/// What the second version is not seen to allow itself lies within what the first one does in the same way.
+/// Where the second version is not seen to allow the access itself, it lies within an access that the first one makes
+/// in the same way.
 fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) -> Expr {
     if access.bytes == 0 {
         return access.reached;
@@ -235,7 +236,7 @@ fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) ->
 fn allows(other: &Access, access: &Access) -> bool {
     let in_kind = match access.allowed {
         true => other.kind == AccessKind::Write || access.kind != AccessKind::Write,
-        // What may be accessed in this way by one pointer may not be by another one to the same place.
+        // Memory that one pointer may access in this way may not be accessible by another one to the same place.
         false => other.kind == access.kind && other.origin == access.origin,
     };
     in_kind && access.promises.iter().all(|promise| other.promises.iter().any(|known| follows(promise, known)))

@@ -5,9 +5,9 @@ use rewright_llvm::types::Type;
 
 /// What an index adds to an address.
 pub(super) enum Stride {
-    /// So many bytes, once: it names a field.
+    /// This many bytes, once: it names a field.
     Field(u64),
-    /// So many bytes each.
+    /// This many bytes each.
     Each(u64),
 }
 

@@ -5,9 +5,9 @@
 //! reached. Memory is one chain of bytes through all of them: what a block writes it writes where it is reached. Beside
 //! it run chains that say which bits are poison, which are `undef`, and to which objects pointers belong.
 //!
-//! A value that depends on `undef` is *loose*: it is computed anew wherever it is used, with choices of its own. What
-//! leaves a version (is returned, stored, passed) is computed twice ([`Samples`]): two samples tell `undef` from a
-//! value that was chosen once.
+//! A value that depends on `undef` is *loose*: it is computed anew wherever it is used, with choices of its own. A
+//! value that leaves a version (is returned, stored, passed) is computed twice ([`Samples`]): two samples tell `undef`
+//! from a value that was chosen once.
 
 mod accesses;
 mod annotated;

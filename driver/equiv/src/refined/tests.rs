@@ -33,7 +33,7 @@ fn of_files(before: &File, after: &File) -> Decided {
     within(before, after, super::STEPS)
 }
 
-/// The same within so many steps of the solver.
+/// The same within this many steps of the solver.
 fn within(before: &File, after: &File, solver_steps: u64) -> Decided {
     let called = as_called(before, after, &Default::default());
     let modules = Module::pair([&called[0], &called[1]], [before, after]);
@@ -88,7 +88,7 @@ pub(super) fn of_definitions(before: &str, after: &str) -> Decided {
     definitions_within(before, after, super::STEPS)
 }
 
-/// The same within so many steps of the solver.
+/// The same within this many steps of the solver.
 pub(super) fn definitions_within(before: &str, after: &str, solver_steps: u64) -> Decided {
     let more = "declare ptr @g(ptr)\ndeclare void @h(ptr)\ndeclare i32 @i(i32)\n";
     let [before, after] = [before, after].map(|text| read(format!("{TARGET}{more}{text}")).unwrap());
@@ -100,7 +100,7 @@ fn what_refines_is_proved() {
     for (before, after) in [
         ("%r = add nsw i32 %x, 1\nret i32 %r", "%r = add i32 1, %x\nret i32 %r"),
         ("%r = mul i32 %x, 8\nret i32 %r", "%r = shl i32 %x, 3\nret i32 %r"),
-        // What is chosen once may be anything; so may what was chosen twice.
+        // A value that is chosen once may be anything; so may one that was chosen twice.
         ("%r = sub i32 %x, %x\nret i32 %r", "%f = freeze i32 %x\n%r = sub i32 %f, %f\nret i32 %r"),
         ("%f = freeze i32 %x\n%r = shl i32 %f, 1\nret i32 %r", "%f = freeze i32 %x\n%r = add i32 %f, %f\nret i32 %r"),
         ("ret i32 undef", "ret i32 7"),
@@ -263,7 +263,7 @@ fn what_is_not_modelled_is_neither() {
     }
 }
 
-/// What leaves may be `undef` where it was frozen before.
+/// The result may be `undef` where it was frozen before.
 #[test]
 fn a_freeze_that_is_needed_stays() {
     // Not poison, or the branch would be undefined; `undef` passes it.
@@ -320,7 +320,7 @@ fn equal_addresses_are_no_equal_pointers() {
             "define i8 @f(ptr %p, ptr %q) {\n%c = icmp eq ptr %p, %q\nbr i1 %c, label %y, label %n\n\
              y:\n%r = load i8, ptr %q\nret i8 %r\nn:\nret i8 0\n}\n",
         ),
-        // What was a pointer in memory is an integer.
+        // A pointer in memory became an integer.
         (
             "define void @f(ptr %p, ptr %q) {\nstore ptr %p, ptr %q\nret void\n}\n",
             "define void @f(ptr %p, ptr %q) {\n%i = ptrtoint ptr %p to i64\nstore i64 %i, ptr %q\nret void\n}\n",
@@ -330,7 +330,7 @@ fn equal_addresses_are_no_equal_pointers() {
     }
 }
 
-/// What is called may free memory.
+/// A called function may free memory.
 #[test]
 fn an_access_does_not_move_behind_a_call() {
     let before = "define void @f(ptr %p, ptr %q) {\n%r = load i32, ptr %p\ncall void @h(ptr %q)\nret void\n}\n";
@@ -393,7 +393,7 @@ fn stronger_annotations_are_not_proved() {
     }
 }
 
-/// Big-endian targets, and pointers of other sizes, are none that this knows.
+/// Big-endian targets, and pointers of other sizes, are not known here.
 #[test]
 fn other_layouts_are_unknown() {
     let text = |layout: &str, body: &str| {

@@ -74,7 +74,7 @@ impl Nodes {
                 let (word, behind) = rest.split_at(end);
                 let operand = match word.strip_prefix('^') {
                     Some(number) => Operand::Node(number.parse().ok()?),
-                    // What is `distinct` is not read.
+                    // A `distinct` node is not read.
                     None if word.starts_with("!\"") || word.starts_with("i64 ") => Operand::Word(word.to_string()),
                     None => return None,
                 };

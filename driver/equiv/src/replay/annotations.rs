@@ -127,7 +127,8 @@ impl<'a> Machine<'a> {
         attributes: &[&str],
         place: AnnotationTarget,
     ) -> Result<Value, Stop> {
-        // What makes poison comes before what must not be poison: memory that must be there is not at poison.
+        // Attributes that make poison come before those that require a value that is not poison: memory that must be
+        // there is not at poison.
         let needs_value = |attribute: &&str| {
             matches!(parts(attribute).0, "noundef" | "dereferenceable" | "dereferenceable_or_null" | "sret")
         };

@@ -10,10 +10,10 @@ use crate::not_modelled::NotModelled;
 use rewright_llvm::types::Type;
 use std::collections::BTreeMap;
 
-/// Objects of so many bytes are shown whole.
+/// Objects of at most this many bytes are shown whole.
 const SHORT: usize = 64;
 
-/// So many bytes are shown where longer ones differ.
+/// This many bytes are shown where longer ones differ.
 const WORD: usize = 8;
 
 /// A call that others notice.

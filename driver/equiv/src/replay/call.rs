@@ -2,7 +2,7 @@
 //!
 //! Functions outside do what the input says, as far as their attributes allow. Where that may be noticed, the call is
 //! an event, with its arguments and, if nothing limits what is accessed, the memory that the callee may look at.
-//! What LLVM knows of functions of the C library it may use, so calls of these are not modelled.
+//! LLVM may use what it knows of functions of the C library, so calls of these are not modelled.
 
 use super::behaviour::Event;
 use super::choice::{RefinementSide, Stop, unsupported};
@@ -57,7 +57,7 @@ impl<'a> Machine<'a> {
         if *bundles && !(assumes && self.chooser.side == RefinementSide::After) {
             return unsupported("a call with operand bundles");
         }
-        // What stands before the result's type is said of the result.
+        // Attributes before the result's type are about the result.
         let own = attributes.get(instruction.flags.len()..).unwrap_or_default();
         let [attributes, _] = effects::attributes(self.program.file, Some(callee), own);
         let mut called = Called { callee, arguments: self.arguments(frame, args)?, promises, attributes };
@@ -169,7 +169,7 @@ impl<'a> Machine<'a> {
         Ok(Some(value))
     }
 
-    /// What the input makes a function answer must be what its attributes say.
+    /// The results that the input gives a called function must satisfy its attributes.
     fn keeps_promises(&mut self, ty: &Type, value: &Value, said: &[&str]) -> Result<(), Stop> {
         let broken = || Stop::Unsupported("an answer of the input that breaks what is said of the result".into());
         let known = |attribute: &&&str| {

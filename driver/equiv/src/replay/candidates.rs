@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rewright_llvm::module::{Definition, File};
 use rewright_llvm::types::Type;
 
-/// If there are at most so many combinations of arguments, all of them are tried.
+/// If there are at most this many combinations of arguments, all of them are tried.
 const ALL: usize = 512;
 /// How many random inputs there are.
 const RANDOM: usize = 64;

@@ -150,12 +150,12 @@ impl Chooser {
         if self.side == RefinementSide::Before { undefined(reason) } else { Ok(()) }
     }
 
-    /// What is not modelled: the first version's value is lost, the second version cannot go on.
+    /// Something is not modelled: the first version's value is lost, the second version cannot go on.
     pub(super) fn unclear(&self, what: &str, doubt: Doubt) -> Result<Lane, Stop> {
         if self.side == RefinementSide::Before { Ok(Lane::Unknown(doubt)) } else { unsupported(what) }
     }
 
-    /// One value of a lane, for good. `width` is that of its bits, 0 for a pointer.
+    /// One fixed value of a lane. `width` is that of its bits, 0 for a pointer.
     pub(super) fn freeze(&mut self, lane: &Lane, width: u32) -> Result<Lane, Stop> {
         match lane {
             Lane::One(Atom::Poison) => self.any(width),
@@ -168,7 +168,7 @@ impl Chooser {
         }
     }
 
-    /// Any value of a width, for good.
+    /// Any value of a width, then fixed.
     fn any(&mut self, width: u32) -> Result<Lane, Stop> {
         match (width, self.side) {
             (0, RefinementSide::Before) => Ok(Lane::Unknown(Doubt::Fixed)),
@@ -206,7 +206,7 @@ impl Chooser {
             Lane::One(atom) => Some(vec![*atom]),
             Lane::Undef { bits, mask } => self.some(*bits, *mask, self.limit(VALUES)),
             Lane::Few(atoms) => Some(atoms.clone()),
-            // What looks at floats as numbers sees no difference between NaNs.
+            // An operation that looks at floats as numbers sees no difference between NaNs.
             Lane::Nan if floats => Some(vec![Atom::Int(QUIET)]),
             Lane::Nan | Lane::Unknown(_) => None,
         }
@@ -271,7 +271,7 @@ impl Chooser {
         if self.side == RefinementSide::After {
             return unsupported("an operation on too many values that are `undef`");
         }
-        // What does not depend on the operand that is lost may be known nevertheless: it is asked by an operation that
+        // Facts that do not depend on the operand that is lost may still be known: they are asked for by an operation that
         // is undefined for some values only.
         if kind.may_be_undefined {
             let known = |lane: &&Lane| matches!(lane, Lane::One(_));

@@ -297,7 +297,7 @@ fn extreme(stem: &str, flags: &[String], format: Format, a: u128, b: u128) -> Op
     }
     if x.is_nan() || y.is_nan() {
         return Some(match (stem, x.is_nan() && y.is_nan()) {
-            // What a signalling NaN becomes has changed between versions.
+            // The result for a signalling NaN has changed between versions of LLVM.
             _ if format.is_signalling(a) || format.is_signalling(b) => OpResult::Unclear("a signalling NaN"),
             ("minimum" | "maximum", _) | (_, true) => OpResult::Nan,
             _ => passed(&[], format, if x.is_nan() { b } else { a }),

@@ -29,7 +29,7 @@ pub struct Input {
     /// What is in global variables that are not constant, by name. Others have what their module initialises them with.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub globals: BTreeMap<String, Bytes>,
-    /// What is called answers this; the first one that fits.
+    /// Answers of called functions; the first one that fits counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
     /// What other calls answer is made from this number.
@@ -320,7 +320,7 @@ impl Bytes {
 /// Memory of more bytes than this is shown without its end.
 const SHORT: u64 = 64;
 
-/// So many of its bytes are shown.
+/// This many of its bytes are shown.
 const SHOWN: usize = 16;
 
 impl fmt::Display for Input {

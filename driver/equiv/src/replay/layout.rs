@@ -115,7 +115,7 @@ impl<'a> Layout<'a> {
         Err(LayoutError::Endless(ty.clone()))
     }
 
-    /// Bits of a scalar; the reason where it is none that is modelled.
+    /// Bits of a scalar; the reason where it is not modelled.
     pub(crate) fn width(&self, ty: &Type) -> Result<u32, LayoutError> {
         match ty {
             Type::Int(n @ 1..=128) => Ok(*n),

@@ -175,7 +175,7 @@ fn memory_is_compared_byte_by_byte() {
         assert!(differs(&on(pointers, before, after, &eight)), "{before}\n{after}");
         assert_eq!(on(pointers, before, before, &eight), Replay::Agrees, "{before}");
     }
-    // What was less defined may be anything, and what was undefined, too.
+    // A value that was less defined may be anything, and so may one that was undefined.
     let loose = input("undef 02 03 04 poison 06 07 08");
     let swap = "%v = load i32, ptr %p\nstore i32 %v, ptr %p\nret i32 0";
     assert_eq!(on(pointers, "ret i32 0", swap, &loose), Replay::Agrees);
@@ -401,7 +401,7 @@ fn a_search_ends_where_runs_do_not() {
     assert_eq!((found.differs, found.agrees), (None, 0));
 }
 
-/// What is read of a global variable that is not modelled is not known, also not that it is undefined.
+/// A value read from a global variable that is not modelled is unknown; it is not known to be undefined, either.
 #[test]
 fn what_is_not_modelled_is_not_undefined() {
     let read = |text: String| rewright_llvm::module::read(text).unwrap();

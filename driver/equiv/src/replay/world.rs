@@ -25,7 +25,7 @@ pub(super) enum WorldError {
     Layout(#[from] LayoutError),
 }
 
-/// Is a number one of so many bits, or below zero one of so many with a sign?
+/// Does a number fit this many bits, or, below zero, this many with a sign?
 fn fits(bits: u128, width: u32) -> bool {
     bits & !ones(width) == 0 || bits | ones(width) >> 1 == u128::MAX
 }
@@ -184,7 +184,7 @@ impl<'a> World<'a> {
         Ok(out)
     }
 
-    /// A value of the input as one of a type. What is given for a scalar holds for all parts of an aggregate.
+    /// A value of the input as one of a type. A value that is given for a scalar holds for all parts of an aggregate.
     pub(super) fn value(&self, layout: &Layout<'_>, ty: &Type, datum: &Datum) -> Result<Value, WorldError> {
         let bad = || WorldError::Value { datum: datum.clone(), ty: ty.clone() };
         if let Some(types) = layout.parts(ty)? {

@@ -1,7 +1,7 @@
 //! Genuine certificates are accepted; none that says what is wrong, or leaves out what is needed.
 //!
 //! A corrupted certificate counts if a run shows that what it says is false, or that it says nothing of something that is
-//! executed. `REWRIGHT_CORRUPTED=1000` tries so many of each kind.
+//! executed. `REWRIGHT_CORRUPTED=1000` tries that many of each kind.
 
 mod cases;
 mod corrupted;

@@ -387,7 +387,7 @@ impl Maker<'_> {
                 self.types.insert(name.clone(), ty);
                 self.bind_type(inner, ty);
             }
-            // What the extractor asks for, Cranelift will say.
+            // Cranelift will say what the extractor asks for.
             Pattern::Term(_, args) => args.last().into_iter().for_each(|inner| self.bind_type(inner, ty)),
         }
     }

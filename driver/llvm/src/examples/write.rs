@@ -1,7 +1,7 @@
 //! Functions of examples as a file of LLVM IR.
 //!
 //! They go out as every function does ([`export`]): each is its own original, so nothing has to be frozen and no flag is
-//! kept. What it calls is declared as the pack declares it.
+//! kept. The functions that it calls are declared as the pack declares them.
 
 use crate::body::Body;
 use crate::export::{ExportError, export};
@@ -81,7 +81,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Declares the C function that an instruction calls; the reason where it is none and nothing else of LLVM's.
+    /// Declares the C function that an instruction calls; the reason where it is no C function and nothing else of
+    /// LLVM's.
     fn declare(&mut self, f: &Function, inst: &Inst) -> Result<(), String> {
         let op = match &inst.kind {
             InstKind::Const(_) => return Ok(()),

@@ -194,7 +194,7 @@ impl Passed<'_> {
     }
 }
 
-/// Arguments but for the one that says where the result goes.
+/// Arguments except for the one that says where the result goes.
 fn operands<'c>(args: &'c [Operand], in_memory: &[InMemory]) -> impl Iterator<Item = (usize, &'c Operand)> {
     let given = in_memory.iter().find(|m| m.role == Role::Result).map(|m| m.argument);
     args.iter().enumerate().filter(move |(i, _)| given != Some(*i))

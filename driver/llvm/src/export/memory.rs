@@ -197,7 +197,7 @@ impl<'a> Exporter<'a> {
     }
 }
 
-/// How an address is aligned that is so many bytes from one that is aligned.
+/// The alignment of an address that is this many bytes from an aligned one.
 fn align_at(align: u64, distance: i64) -> u64 {
     match distance {
         0 => align,

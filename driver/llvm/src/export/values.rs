@@ -221,7 +221,7 @@ impl<'a> Exporter<'a> {
         }
         let cast = match (&native, wanted) {
             (Type::Int(1), Type::Int(8)) => "zext",
-            // What was a truth value in the original is 0 or 1.
+            // A value that was a truth value in the original is 0 or 1.
             (Type::Int(8), Type::Int(1)) => "trunc",
             _ => return Err(ExportError::Type(value)),
         };

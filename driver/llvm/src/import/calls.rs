@@ -1,6 +1,6 @@
 //! Calls of C functions that packs declare.
 //!
-//! A call is an operation where the packs declare a C function of this name with types that fit. What it does is what
+//! A call is an operation where the packs declare a C function of this name with types that fit. It does what
 //! the pack says; where that is less than LLVM knows, the call is noted, so that the user can be told.
 //!
 //! LLVM has one type for all pointers, and packs name types below `ptr`. A result of such a type has it, a parameter of
@@ -169,7 +169,7 @@ impl<'a> Importer<'a, '_> {
     }
 
     /// Local names of pointers to something that packs name: what calls give, and parameters of blocks to which nothing
-    /// else comes. What a parameter carries around a loop to itself says nothing of its type.
+    /// else comes. A value that a parameter carries around a loop to itself says nothing of its type.
     pub(super) fn named_pointers(&mut self) -> FxHashMap<&'a str, Ty> {
         let pointer = self.types.ty(&Type::Ptr);
         let body = self.body;

@@ -3,7 +3,7 @@
 //!
 //! LLVM says so of all loops of a function that is `mustprogress`, or `willreturn`, which implies it; and of a loop all of
 //! whose latches carry one `!llvm.loop` with `llvm.loop.mustprogress`, as clang writes of loops in C whose condition is no
-//! constant. What it says of an outer loop is not taken to be said of inner ones.
+//! constant. A promise about an outer loop is not taken to be one about inner loops.
 
 use super::Imported;
 use crate::body::Instruction;

@@ -322,7 +322,7 @@ mod tests {
             &format!("{either}{}", stores(&["%p", "%q", "%s", "%r"])),
         );
         assert_eq!(found, ["%p", "%p", "%p", "%r"]);
-        // Pointers that go round a loop.
+        // Pointers that a loop carries.
         let around = "  br label %l\nl:\n  %s = phi ptr [ %p, %0 ], [ %t, %l ]\n  store i64 1, ptr %s, align 8\n\
                       \x20 store i64 1, ptr %q, align 8\n  %t = getelementptr i64, ptr %s, i64 1\n\
                       \x20 br i1 %c, label %l, label %e\ne:\n";

@@ -236,7 +236,8 @@ impl<'a> Importer<'a, '_> {
         let mut held: FxHashMap<&'a str, Ty> = FxHashMap::default();
         for (place, candidates) in calls.iter() {
             for (local, passed, ty) in self.structures_passed(*place, candidates) {
-                // What a call gives says what a slot holds; what is taken, what a parameter does.
+                // The type that a call gives is that of a slot's contents; the type that it takes, that of a
+                // parameter's.
                 let says = uses.get(local).is_some_and(|u| passed.role == Role::Result || u.written.is_empty());
                 if let Some(ty) = ty.filter(|_| says) {
                     held.entry(local).or_insert(ty);
@@ -274,7 +275,7 @@ impl<'a> Importer<'a, '_> {
             universe.types.find_instance(expr, &[])
         });
         let first = found.next()??;
-        // What has a form in LLVM is passed in that form.
+        // A type that has a form in LLVM is passed in that form.
         let structure = self.names.llvm_type(first, &universe.types).is_none();
         (structure && found.all(|other| other == Some(first))).then_some(first)
     }

@@ -86,7 +86,7 @@ impl PoisonAnalysis<'_> {
             match self.definitions[value.index()]? {
                 Definition::Param(block, _) => {
                     let matched = self.params.get(&value).is_some_and(|all| !all.is_empty());
-                    // What is no parameter of the original is non-poison.
+                    // A parameter that the original does not have is non-poison.
                     if matched || block == self.function.entry() {
                         once(&mut causes, value)?;
                     }

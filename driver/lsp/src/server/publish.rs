@@ -34,7 +34,7 @@ impl Published {
         for (name, snapshot) in workspace.current() {
             for found in &snapshot.packs().diagnostics {
                 let file = snapshot.name(found.primary.span.file);
-                // What is wrong with another open document is said of it by itself.
+                // Mistakes in another open document are reported for that document.
                 if file != name && workspace.document(file).is_some() {
                     continue;
                 }

@@ -9,7 +9,7 @@ use rewright_cfg_skeleton::nest::affine::Atom;
 use rewright_cfg_skeleton::nest::value::Value;
 use rewright_cfg_skeleton::nest::{Affine, Conjunction, Constraint};
 
-/// An index by cases is one of at most so many.
+/// An index by cases is one of at most this many.
 const MAX_CASES: usize = 12;
 
 /// A value, and when it is the one.
@@ -87,7 +87,8 @@ impl Importer<'_> {
         cases.iter().all(|case| self.implied(&case.when, &fact(&case.value)))
     }
 
-    /// A quotient or remainder by a positive number, rounded towards zero; of numbers without a sign where there is none.
+    /// A quotient or remainder by a positive number, rounded towards zero; unsigned only where the dividend is not
+    /// negative.
     fn divided(&mut self, name: &str, dividend: &Affine, divisor: i128) -> Option<Vec<Case>> {
         let mut found = vec![];
         for Case { when, value } in self.cases_of(dividend)? {

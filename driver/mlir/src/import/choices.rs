@@ -41,7 +41,7 @@ pub(super) fn may_hold_poison(region: &Region) -> bool {
 
 impl Importer<'_> {
     /// The results of a branch as selections, where its arms only compute and the condition has a value: to branch on
-    /// what has none is undefined, to select by it is not.
+    /// a condition without a value is undefined, to select by it is not.
     pub(super) fn chosen(&mut self, op: &Op, condition: ValueId, items: &mut Vec<Item>) -> Imported<bool> {
         if op.results.is_empty() || !is_pure(op) || self.may_be_undefined(condition) {
             return Ok(false);

@@ -279,7 +279,7 @@ impl Importer<'_> {
         self.given.truncate(length);
         let mut upper = vec![Affine::constant(1)];
         upper.extend(facts.iter().map(|fact| fact.offset(1)));
-        // What decides it may be undefined, whatever it guards.
+        // The values that decide it may be undefined, whatever it guards.
         let is_data = facts.iter().any(|fact| fact.vars().iter().any(|var| self.binds.contains_key(var)));
         if !body.is_empty() || is_data {
             let (var, lower) = (self.names.var(), vec![Affine::default()]);

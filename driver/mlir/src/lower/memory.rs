@@ -163,7 +163,7 @@ impl Lowering<'_> {
         if !says_no_more {
             return Err(op.unsupported("what the type of its result says of extents is not known to hold"));
         }
-        // What the type does not say is passed with the address.
+        // Extents that the type does not state are passed with the address.
         let said = extents.iter().zip(shape);
         let extents = said.map(|(is, to)| if to.is_some() { is.clone() } else { self.extent(is) }).collect();
         self.define(name, Meaning::Array(address, extents, element));

@@ -75,7 +75,7 @@ fn is_definition(tokens: &[Token<'_>], at: usize) -> bool {
     matches!(tokens[at].kind, Kind::Hash | Kind::Bang) && tokens.get(at + 1).is_some_and(|next| next.text == "=")
 }
 
-/// The alias that is used here, if one is: `#dialect<..>` and `#dialect.name` are none.
+/// The alias that is used here, if one is: `#dialect<..>` and `#dialect.name` are not aliases.
 fn used<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
     let Token { kind, text, .. } = tokens[at];
     let is_alias = matches!(kind, Kind::Hash | Kind::Bang)

@@ -43,7 +43,7 @@ impl Cursor<'_> {
     pub(super) fn mixed(&self, op: &mut Op, name: &str, all: Vec<String>) -> usize {
         let before = op.operands.len();
         op.operands.extend(all.iter().filter(|one| one.starts_with('%')).cloned());
-        // A number that is none stands for an operand.
+        // `i64::MIN` stands for an operand.
         let numbers = all.into_iter().map(|one| if one.starts_with('%') { i64::MIN.to_string() } else { one });
         op.attributes.push((name.into(), numbers.collect::<Vec<_>>().join(", ")));
         op.operands.len() - before

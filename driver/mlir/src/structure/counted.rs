@@ -24,7 +24,8 @@ pub(super) struct Loop {
     pub(super) line: u32,
 }
 
-/// A loop that counts. What is executed before its end is decided is to be executed behind it once more.
+/// A loop that counts. The operations that are executed before its end is decided are to be executed behind it once
+/// more.
 pub(super) struct Counted {
     /// Numbers that it names.
     pub(super) before: Vec<Op>,
@@ -83,7 +84,7 @@ impl Loop {
         let step = step.ok_or_else(|| at.unsupported("it does not count up by a number"))?;
         let line = self.line;
         let index = |name: &str, number: i128| constant(name, number, line);
-        // What is counted is also carried: its last value may be looked at.
+        // The counter is also carried: its last value may be looked at.
         let inner = |(name, ty): &(String, String)| (format!("{name} carried"), ty.clone());
         let carried = |n: usize| if n == counter { inner(&self.arguments[n]) } else { self.arguments[n].clone() };
         let mut arguments = vec![self.arguments[counter].clone()];

@@ -83,7 +83,7 @@ impl Graph {
     }
 }
 
-/// Blocks that are reached from one, each behind those that it leads to, but for edges back.
+/// Blocks that are reached from one, each behind those that it leads to, except for back edges.
 fn postorder(targets: &[Vec<usize>], from: usize) -> Vec<usize> {
     let (mut order, mut seen) = (vec![], vec![false; targets.len()]);
     let mut open = vec![(from, 0)];

@@ -126,7 +126,7 @@ fn completed(result: io::Result<usize>) -> io::Result<Option<usize>> {
     match result {
         Ok(count) => Ok(Some(count)),
         Err(e) if e.kind() == ErrorKind::Interrupted => Ok(None),
-        // What a socket says when its time is over.
+        // The error of a socket whose time is over.
         Err(e) if e.kind() == ErrorKind::WouldBlock => Err(ErrorKind::TimedOut.into()),
         Err(e) => Err(e),
     }

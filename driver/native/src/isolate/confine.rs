@@ -2,11 +2,11 @@
 //!
 //! * Descriptors that its parent's parents have left open.
 //! * Limits: memory, processor time for each call, open files, size of files, no core files.
-//! * Capabilities, for a user who has them (root), but for that of reading files.
-//! * Files (Landlock): none is written, made or removed but in the process's own scratch folder.
+//! * Capabilities, for a user that has them (root), except for that of reading files.
+//! * Files (Landlock): none is written, made or removed except in the process's own scratch folder.
 //! * System calls ([`system_calls`]): no sockets, no other processes, no signals to others, no attributes of files.
 //!
-//! What the system does not offer is left out, and said.
+//! Restrictions that the system does not offer are left out, and reported.
 
 mod error;
 #[cfg(target_os = "linux")]
@@ -56,7 +56,7 @@ pub(super) fn confine(scratch: &Path, channel: RawFd) -> Vec<String> {
     missing
 }
 
-/// From now on the process may use so much processor time on each processor; with more, the system ends it.
+/// From now on the process may use this much processor time on each processor; with more, the system ends it.
 pub(super) fn allow_processor_time(more: Duration) {
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let more = more.as_secs().saturating_mul(processors).saturating_add(2);

@@ -34,7 +34,7 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// What was printed until now is passed on first.
+    /// Passes on first what was printed until now.
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {

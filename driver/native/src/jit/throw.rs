@@ -2,7 +2,7 @@
 //!
 //! The callee of a `try_call` calls it with the frame of the outermost compiled function, its own frame, where it
 //! was called from, a tag and two payloads. The frames between are walked; the first call site that has a handler
-//! for the tag goes on with the payloads. What is architecture-specific follows Wasmtime's unwinder
+//! for the tag goes on with the payloads. The architecture-specific code follows Wasmtime's unwinder
 //! (`wasmtime-internal-unwinder`, `arch/x86.rs`); on other architectures the function does not exist.
 
 use cranelift_codegen::{FinalizedMachExceptionHandler, MachBufferFinalized};
@@ -44,7 +44,7 @@ pub(super) fn sites(code: &MachBufferFinalized<cranelift_codegen::Final>) -> Vec
             let (tag, handler) = match handler {
                 FinalizedMachExceptionHandler::Tag(tag, offset) => (Some(tag.as_u32()), *offset),
                 FinalizedMachExceptionHandler::Default(offset) => (None, *offset),
-                // What tags mean in a context is the runtime's affair; here they mean the same everywhere.
+                // A runtime decides what tags mean in a context; here they mean the same everywhere.
                 FinalizedMachExceptionHandler::Context(_) => continue,
             };
             sites.push(Site { returns: call.ret_addr as usize, handler: handler as usize, frame: frame as usize, tag });

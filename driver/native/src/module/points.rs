@@ -86,7 +86,7 @@ impl Work<'_> {
             let inlined = inlined[i].as_ref().and_then(|inlined| inlined.cost);
             let called = before.cost_after.max(inlined.unwrap_or(0));
             if matches!(after.fate, Fate::Failed(_)) || after.cost_after < called {
-                // What the first point has gained it has gained with the calls as they are here, too.
+                // The first point's gain is also one with the calls as they are here.
                 before.cost_before = before.cost_before.saturating_sub(before.cost_after).saturating_add(called);
                 before.cost_after = called;
                 *before = together(before, after);

@@ -257,7 +257,7 @@ fn parameters_are_bound_to_constants_and_constant_arrays() {
     assert!(printed.contains("const 0x4026000000000000"), "{printed}");
     let open = &outcome.module.functions[both + 1];
     assert_eq!(open.block(open.entry()).params.len(), 1, "{printed}");
-    // What goes out is a module as others are.
+    // The output is a module like any other.
     ModuleOptimiser::new(module.optimiser.program().clone(), &printed).map(|_| ()).unwrap();
 }
 

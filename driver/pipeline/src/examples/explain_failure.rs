@@ -1,7 +1,7 @@
 //! Where what an example became and what it should have become part: the match of a rule that decided, the parts of
 //! what is expected that no rule made, and the rules that come nearest to making them.
 //!
-//! Everything is said of the e-graph of the example's function after all rules have run. What is expected is looked up
+//! Everything is said of the e-graph of the example's function after all rules have run. The expected term is looked up
 //! there, never put in.
 //!
 //! Not here: parts of functions with branches, or with statements at sites (I/O, allocation); there the decisive match
@@ -222,7 +222,7 @@ impl Stage<'_> {
                 let nearest = context.nearest_at(program, self.universe, RuleId(index as u32), place.as_ref());
                 let matched = match &nearest {
                     NearMiss::NotRun { .. } => u32::MAX,
-                    // What misses more than it has is not near.
+                    // A rule that misses more than it has matched is not near.
                     NearMiss::Misses { matched, .. } if 2 * *matched as usize >= length(&rule.left) => *matched,
                     // They did what they can.
                     _ => continue,
@@ -238,7 +238,7 @@ impl Stage<'_> {
             .collect()
     }
 
-    /// May a term stand for a node? What it computes is taken for any constant.
+    /// May a term stand for a node? A part that it computes is taken for any constant.
     fn fits(&self, term: &Term, input: &EGraphInput, id: InputId, vars: &mut BTreeMap<u32, InputId>) -> bool {
         let node = &input.nodes[id.index()];
         match term {
@@ -269,7 +269,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The same options, and at most so many matches.
+    /// The same options, and at most this many matches.
     fn limited(&self, limit: u64) -> Options {
         let mut options = self.options.clone();
         (options.budget.matches, options.budget.matches_per_input) = (limit, 0);

@@ -50,7 +50,7 @@ pub(super) fn term(universe: &Universe, example: &Example, f: &Function) -> Opti
     }
     match results[..] {
         [] => state,
-        // What is written after the last look at memory would be lost.
+        // A write after the last look at memory would be lost.
         [result] => writer
             .value(result)
             .map(|written| written.text)

@@ -112,7 +112,7 @@ impl Change<'_> {
                 (StatementKind::Call { after: Some(after), site, .. }, None) if !is_licensed(site) => {
                     (Now::Nothing(*op), self.behind_unwanted(causes, *op, view.class_of(after.out)))
                 }
-                // What becomes of results has been said.
+                // Changes of results have been reported.
                 _ if !original.results.is_empty() => return None,
                 (StatementKind::Call { node, .. } | StatementKind::Write { out: node, .. }, Some(id)) => {
                     let InstKind::Op { op: executed, .. } = &self.function.inst(*id).kind else { return None };
@@ -155,8 +155,8 @@ impl Change<'_> {
         numbered.filter_map(|(value, made)| Some((Value(value as u32), (*made)?.original?))).collect()
     }
 
-    /// The class of a value. What is executed at a site has one of its own, in which nothing matches: rules match in
-    /// that of the chosen node.
+    /// The class of a value. An operation that is executed at a site has one of its own, in which nothing matches:
+    /// rules match in that of the chosen node.
     fn class_of(&self, made: Made) -> ClassId {
         let view = self.given.view;
         let is_of_view = made.class.index() < view.classes.len();
@@ -170,7 +170,7 @@ impl Change<'_> {
         Some((*value, self.made.get(value.index()).copied()??))
     }
 
-    /// What has no rules of its own has those of its users, which come after it.
+    /// A value without rules of its own has those of its users, which come after it.
     fn inherit(&self, causes: &Causes<'_>, found: &mut BTreeMap<Value, Changed>) {
         for block in self.function.layout.iter().rev() {
             for inst in self.function.block(*block).insts.iter().rev().map(|id| self.function.inst(*id)) {

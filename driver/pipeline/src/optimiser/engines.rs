@@ -1,6 +1,6 @@
 //! The engines of an optimiser. Preparing one costs milliseconds, so those that are not in use are kept.
 //!
-//! **Invariant**: an engine is in use by one thread at a time. What it gives does not depend on what it was used for
+//! **Invariant**: an engine is in use by one thread at a time. Its results do not depend on what it was used for
 //! before, so it does not matter which thread gets which one.
 
 use rewright_engine::Engine;

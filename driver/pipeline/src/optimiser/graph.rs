@@ -74,7 +74,7 @@ impl Optimiser {
     pub fn price(&self, graph: &Graph, universe: &Universe, options: &Options, rule: &str) -> Option<Price> {
         let Graph { function, skeleton, view, marks } = graph;
         let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
-        // What is wanted, if anything is, is computed.
+        // The wanted node, if there is one, is computed.
         let cost = |view: &EGraphView, wanted: Option<NodeId>| {
             let given = Saturated { function, cfg: &cfg, universe, skeleton, view };
             let Selection { defs, cost, placement_cost, .. } = self.selected(given, options).ok()?.selection;

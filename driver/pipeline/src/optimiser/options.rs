@@ -1,4 +1,4 @@
-//! What to do with functions. What a layer below decides by, it takes as it is here: [`Options::select`] goes to
+//! What to do with functions. Lower layers take their options as they are here: [`Options::select`] goes to
 //! selection, [`Options::budget`] to the engine.
 
 use crate::profile::BlockCounts;

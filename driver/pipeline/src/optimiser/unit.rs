@@ -179,7 +179,7 @@ impl Unit {
             Progress::Chosen(chosen) => {
                 (outcome.status, outcome.ended, outcome.refused) = (chosen.status, chosen.ended, chosen.refused);
                 let as_it_stands = cost(&chosen.function);
-                // What it will cost where later passes have moved what stays.
+                // Its cost once later passes have moved the values that stay.
                 let cost_after = as_it_stands.less(chosen.placement_cost).cost;
                 // The table prices no memory that is saved by computing a value again.
                 let comparable = as_it_stands.less(chosen.rematerialised);

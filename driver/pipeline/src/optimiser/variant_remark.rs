@@ -21,12 +21,12 @@ pub struct VariantRemark {
 pub enum VariantFate {
     /// It is cheaper: from what it was to what it is.
     Taken {
-        /// What costs so much without the change, ..
+        /// The cost without the change, ..
         before: u64,
         /// .. and with it.
         after: u64,
     },
-    /// It costs no less: so much.
+    /// It costs no less: this much.
     Dearer(u64),
     /// It costs less, but it is larger than that is worth.
     Larger(u64),

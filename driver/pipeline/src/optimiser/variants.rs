@@ -1,8 +1,8 @@
 //! The search for a variant of a function that costs less.
 //!
 //! Each proposed change is made, and what comes out goes through the whole pipeline. The cheapest is taken if it is cheaper
-//! than what there is, and changes of it are tried, a bounded number of times. What costs less by its control flow alone
-//! is cheaper, too: while variants are tried, branches and jumps back have their prices.
+//! than what there is, and changes of it are tried, a bounded number of times. A variant that costs less by its control
+//! flow alone is cheaper, too: while variants are tried, branches and jumps back have their prices.
 
 use super::unit::{Progress, Unit};
 use super::{Batch, Fate, Optimiser, Options, Rules, VariantFate, VariantRemark};
@@ -55,7 +55,7 @@ impl Optimiser {
             return false;
         }
         let (mut tried, mut remarks) = (vec![], vec![]);
-        // What has cost more costs more, most often, when another loop is changed.
+        // A change that has cost more mostly costs more when another loop is changed, too.
         let was_tried = |proposal: &Proposal| {
             let same = |r: &VariantRemark| (r.header, r.change) == (proposal.header, proposal.change);
             unit.variants

@@ -17,7 +17,7 @@ pub struct Asserted {
 
 impl Script {
     /// The script that is satisfiable iff `claim` can hold: declarations and one assertion, in which every term that
-    /// the claim needs is named once, by depth. What it does not depend on does not show in it.
+    /// the claim needs is named once, by depth. Terms that the claim does not depend on do not occur in it.
     pub fn asserting(&self, claim: Expr) -> Asserted {
         self.asserted(&[], claim).0
     }

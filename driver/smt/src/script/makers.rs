@@ -106,7 +106,7 @@ impl Script {
         bits
     }
 
-    /// The same bits, but for those of a NaN.
+    /// The same bits, except for those of a NaN.
     fn bits_of_other(&mut self, float: Expr, format: Format, (choice, bits): (usize, Expr)) -> Expr {
         let key = format!("bits of {}, {choice}", self.name(float));
         if let Some(known) = self.known.get(&key) {

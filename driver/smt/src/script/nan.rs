@@ -27,7 +27,8 @@ enum Made {
 }
 
 impl Script {
-    /// What may be otherwise of these bits of a float, if they are those of a NaN. What is not seen to be computed is exact.
+    /// What may be otherwise of these bits of a float, if they are those of a NaN. A float that is not seen to be computed
+    /// is exact.
     pub fn freedom_of_nan(&mut self, bits: Expr) -> Freedom {
         let mut known: FxHashMap<Expr, Freedom> = FxHashMap::default();
         let mut rest = vec![(bits, false)];

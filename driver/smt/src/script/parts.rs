@@ -19,7 +19,7 @@ pub(super) struct Low {
 /// Operations whose low bits depend on those of their operands alone.
 const MODULAR: [&str; 8] = ["bvadd", "bvsub", "bvmul", "bvneg", "bvand", "bvor", "bvxor", "bvnot"];
 
-/// A question is divided into at most so many: by an amount of up to 7 bits, or by a float's exponent of 8.
+/// A question is divided by a value of at most this many bits: an amount of up to 7 bits, or a float's exponent of 8.
 const MOST_PARTS: u32 = 8;
 
 impl Script {

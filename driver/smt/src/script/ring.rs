@@ -1,7 +1,8 @@
 //! Sums and products of bit vectors up to the laws of a commutative ring: terms that are equal by these are one term.
 //!
-//! A term is a sum of products of terms that are neither, each with a coefficient modulo 2 to the width. What an induction
-//! step needs of products (`(i + 1) * k` is `i * k + k`) is seen here, which solvers find hard where both factors are open.
+//! A term is a sum of products of terms that are neither, each with a coefficient modulo 2 to the width. The facts that an
+//! induction step needs of products (`(i + 1) * k` is `i * k + k`) are seen here, which solvers find hard where both
+//! factors are open.
 
 use super::{Expr, Script, Sort};
 use rustc_hash::FxHashMap;
@@ -171,7 +172,7 @@ mod tests {
         let many = (0..7).fold(x, |x, _| apply("bvadd", &[x, x]));
         assert_ne!(many, zero);
         assert_eq!(apply("bvadd", &[many, many]), zero);
-        // What is no sum is a term.
+        // An operand that is no sum is a term.
         let [and, other] = [apply("bvand", &[x, five]), apply("bvand", &[y, five])];
         assert_ne!(and, other);
         assert_eq!(apply("bvadd", &[and, other]), apply("bvadd", &[other, and]));

@@ -169,7 +169,7 @@ impl<'a> Graph<'a> {
                 }
             }
         }
-        // What rules have added: the state after a write belongs to the row of the state before it.
+        // Nodes that rules have added: the state after a write belongs to the row of the state before it.
         for n in &self.order {
             let node = self.view.node(*n);
             if let Head::Op(op) = node.head
@@ -222,7 +222,7 @@ impl<'a> Graph<'a> {
         let inside = |block| cfg.loop_with_header(header).is_some_and(|l| cfg.loop_contains(l, block));
         match (inside(from), inside(to)) {
             (true, false) => Some(self.word(self.view.node(carried.node).children[1], found)),
-            // What it was left with the last time is over.
+            // The value that it was left with the last time is no longer valid.
             (false, true) => Some(None),
             (true, true) | (false, false) => None,
         }
@@ -365,7 +365,7 @@ impl<'a> Graph<'a> {
                     let Denotation::State(memory) = child(node.children.len().checked_sub(1)?)? else { return None };
                     return self.access(node, op, access, word, memory, scalar);
                 }
-                // What is carried by no loop of the function has no value.
+                // A term that no loop of the function carries has no value.
                 if op.takes_state() || op.in_loop.is_some() {
                     return None;
                 }

@@ -1,6 +1,6 @@
 //! Conditions of a rule, and facts, for the solver.
 //!
-//! What a condition computes is computed while matching: where that has no value, the condition does not hold. A fact
+//! The terms of a condition are computed while matching: where one has no value, the condition does not hold. A fact
 //! means its `spec`; of one without, nothing is known but that it holds or not of the same operands alike.
 
 use super::{Encoded, Encoder, OutOfScope, Scope, Symbolic};

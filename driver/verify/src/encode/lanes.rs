@@ -116,7 +116,7 @@ impl Encoder<'_> {
             let value = self.term(&args[1], Scope { lane, ..scope })?;
             opens.extend([value.open, value.nan]);
             let here = address.plus(u64::from(lane) * lane_bytes);
-            // What is no pointer leaves that of the pointers in memory alone.
+            // A value that is no pointer leaves that of the pointers in memory alone.
             if let Some((memory, own)) = provenance.zip(value.provenance) {
                 provenance = Some(smt::store(&mut self.s, memory, &here, access, own));
             }

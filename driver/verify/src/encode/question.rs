@@ -11,15 +11,15 @@ pub(crate) struct Question {
     pub(super) vars: Vec<(Expr, Option<Expr>)>,
     /// The rule matches.
     pub(super) fires: Expr,
-    /// What is claimed does not hold, for values that are not open.
+    /// The claim does not hold, for values that are not open.
     pub(super) wrong: Expr,
-    /// What is claimed does not hold, if open bits are compared as they come.
+    /// The claim does not hold, if open bits are compared as they come.
     pub(super) differs: Expr,
     /// By side: it is open there.
     pub(super) open: [Expr; 2],
     /// By side: computing it traps.
     pub(super) traps: [Expr; 2],
-    /// Something has no meaning, so that a counterexample is none.
+    /// Something has no meaning, so that a counterexample does not count.
     pub(crate) uninterpreted: Option<String>,
     /// Lanes are told apart: a value that is run is the same in all.
     pub(crate) tells_lanes: bool,

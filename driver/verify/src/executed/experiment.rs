@@ -90,7 +90,7 @@ struct Side {
 impl<'c, 'u> Experiment<'c, 'u> {
     pub(super) fn new(case: &'c Case<'c>, universe: &'u mut Universe, plan: Plan) -> Built<Self> {
         let mut code = Code::new(universe, "%rule");
-        // What runs a function on memory passes the memory's address first.
+        // The caller of a function on memory passes the memory's address first.
         let memory = code.parameter(Ty::ANY);
         let number = code.universe.types.all().find(|ty| {
             // Any type of the machine's own words will do for sizes and seeds.

@@ -11,7 +11,7 @@ use rewright_typeprop::{Repr, Scalar, Term, Universe};
 /// Sizes of most of what is made.
 const SIZES: std::ops::RangeInclusive<i64> = 1..=5;
 
-/// Sizes, where any will do, for so many percent of the calls in which whole numbers matter.
+/// Sizes, where any will do, for this many percent of the calls in which whole numbers matter.
 const LARGER: [(u32, std::ops::RangeInclusive<i64>); 2] = [(6, 6..=40), (2, 41..=LARGEST)];
 
 /// The largest size.
@@ -28,7 +28,7 @@ pub(super) enum Input {
     Number(Scalar, Vec<i64>),
     /// Where random numbers begin.
     Seed,
-    /// So many bytes into the call's memory.
+    /// This many bytes into the call's memory.
     Offset,
 }
 

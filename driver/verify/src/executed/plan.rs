@@ -40,7 +40,7 @@ impl Plan {
         Plan { choices, had_choices: false }
     }
 
-    /// One of so many; of none: none.
+    /// One of this many; `None` where there are none.
     pub(super) fn one_of(&mut self, count: usize) -> Option<usize> {
         self.had_choices |= count > 1;
         let chosen = match &mut self.choices {
@@ -56,12 +56,12 @@ impl Plan {
         (count > 0).then_some(chosen)
     }
 
-    /// Of so many things to choose from one, or none of them.
+    /// One of this many things to choose from, or none of them.
     pub(super) fn maybe(&mut self, count: usize) -> Option<usize> {
         self.one_of(count + 1)?.checked_sub(1)
     }
 
-    /// What happens to a value to which so many things can happen, in order.
+    /// What happens to a value to which this many things can happen, in order.
     pub(super) fn changes(&mut self, kinds: usize) -> Vec<usize> {
         self.had_choices |= kinds > 0;
         if kinds == 0 || !matches!(self.choices, Choices::Random(_)) {
@@ -71,7 +71,7 @@ impl Plan {
         (0..count).filter_map(|_| self.one_of(kinds)).collect()
     }
 
-    /// What happens between two states: one of so many things, wherever something may.
+    /// What happens between two states: one of this many things, wherever something may.
     pub(super) fn between(&mut self, kinds: usize) -> Option<usize> {
         self.had_choices |= kinds > 0;
         match self.choices {

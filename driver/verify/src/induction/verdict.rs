@@ -17,7 +17,7 @@ impl Induction {
         !self.reached && base.iter().zip(step).any(fails)
     }
 
-    /// The verdicts, but for instances at which the sides differ in a later iteration.
+    /// The verdicts, except for instances at which the sides differ in a later iteration.
     pub(crate) fn refuted(verdicts: Vec<InstanceReport>, later: Vec<InstanceReport>) -> Vec<InstanceReport> {
         let verdicts = verdicts.into_iter().zip(later);
         let verdict = |(known, later): (InstanceReport, InstanceReport)| match later.verdict {

@@ -15,19 +15,20 @@ const USUAL_LENGTH: usize = 8;
 /// Rules do not make longer lists of what a function has than this. A call that is there may be longer.
 const MADE_LENGTH: usize = 64;
 
-/// No list is longer: each length is a function of so many parameters.
+/// No list is longer: each length is a function with that many parameters.
 const MAX_LENGTH: usize = 255;
 
 /// A rule has at most this many instances.
 pub(super) const MAX_INSTANCES: usize = 1_024;
 
-/// At most so many combinations of lengths of a rule are looked at.
+/// At most this many combinations of lengths of a rule are looked at.
 const MAX_COMBINATIONS: usize = 1 << 20;
 
 /// The calls of a program to which rules are applied.
 ///
 /// They are found in its text, whatever language that is in: a name, and behind it operands between commas, up to the end
-/// of the line or in parentheses. What only looks like a call makes lists of more lengths than are needed, never of fewer.
+/// of the line or in parentheses. Text that only looks like a call makes lists of more lengths than are needed, never of
+/// fewer.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Calls<'t>(&'t str);
 
@@ -116,7 +117,7 @@ impl Form {
     }
 }
 
-/// The calls of a rule about so many lists.
+/// The calls of a rule about this many lists.
 struct Forms {
     count: usize,
     left: Vec<Form>,
@@ -125,8 +126,8 @@ struct Forms {
     both_ways: bool,
 }
 
-/// Calls `found` with so many numbers of this sum, in lexicographic order, where all their beginnings are `possible`; `left`
-/// times at most.
+/// Calls `found` with this many numbers of this sum, in lexicographic order, where all their beginnings are `possible`;
+/// `left` times at most.
 fn each_of_sum(
     (count, sum): (usize, usize),
     begun: &mut Vec<usize>,

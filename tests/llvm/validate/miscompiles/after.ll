@@ -130,13 +130,13 @@ define i8 @trunc_of_shift(i16 %x, i16 %n) {
   ret i8 %r
 }
 
-; A promise that the least number is none.
+; A promise that the operand is not the least number.
 define i32 @abs_of_least(i32 %x) {
   %r = call i32 @llvm.abs.i32(i32 %x, i1 true)
   ret i32 %r
 }
 
-; A promise that zero is none.
+; A promise that the operand is not zero.
 define i32 @ctlz_of_zero(i32 %x) {
   %r = call i32 @llvm.ctlz.i32(i32 %x, i1 true)
   ret i32 %r

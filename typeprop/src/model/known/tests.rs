@@ -167,7 +167,7 @@ fn operations_on_two_integers() {
     assert!(check_binary(concat, [BITS; 2], 2 * BITS, |x, y| concat.transfer(2 * BITS, &[x, y])) < 2.2);
 }
 
-/// What is shifted and by how much need not have one width.
+/// The operands of a shift need not have one width.
 #[test]
 fn amounts_of_any_width() {
     for model in [Model::Shl, Model::Lshr, Model::Ashr, Model::Rotl, Model::Rotr] {

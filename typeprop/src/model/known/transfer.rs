@@ -1,6 +1,7 @@
 //! What is known of the result of an operation on integers, from what is known of its operands.
 //!
-//! Each operation is looked at twice: bit by bit, and by the bounds of its operands. What both allow is known.
+//! Each operation is looked at twice: bit by bit, and by the bounds of its operands. The values that both allow are
+//! known.
 //!
 //! **Invariant**: the result of an operation on operands that are allowed is allowed, whatever the operands are.
 
@@ -275,7 +276,7 @@ fn product(x: Known, y: Known) -> Known {
     let bits = x.bits;
     let zeros = |k: Known| k.zeros.trailing_ones().min(bits);
     let known = |k: Known| (k.zeros | k.ones).trailing_ones().min(bits);
-    // So many low bits depend on known ones only.
+    // This many low bits depend on known ones only.
     let count = (known(x) + zeros(y)).min(known(y) + zeros(x)).min(bits);
     let low = if count == 0 { 0 } else { mask(count) };
     let bottom = x.ones.wrapping_mul(y.ones);

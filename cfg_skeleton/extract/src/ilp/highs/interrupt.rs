@@ -1,8 +1,8 @@
-//! Stops HiGHS when this thread has worked for so long, or when so much counted work is done.
+//! Stops HiGHS when this thread has worked for a given time, or has done a given amount of counted work.
 //!
 //! No option limits that in branch and bound. HiGHS asks a callback between its steps (a round of cuts, a node, a
 //! heuristic), and tells it how many steps the simplex method has made in all; both are counted, and are the same on
-//! every machine. What asks for nothing, integer programs within the integer program, is turned off where work is
+//! every machine. Integer programs within the integer program, which ask for nothing, are turned off where work is
 //! limited (see [`super`]).
 //!
 //! HiGHS's own `time_limit` is the clock on the wall, so a busy machine would leave it less work. It asks a callback
@@ -32,7 +32,7 @@ pub(super) const OK: c_int = 0;
 /// A machine is at most so busy: waiting has an end.
 const BUSIEST: f64 = 64.0;
 
-/// What is assumed until so many seconds of work say how busy it is.
+/// What is assumed until this many seconds of work show how busy it is.
 const AT_FIRST: (f64, f64) = (0.05, 4.0);
 
 /// What a callback is told: the first fields of `HighsCallbackDataOut`.
@@ -72,7 +72,7 @@ const TIME_LIMIT: &CStr = c"time_limit";
 pub(super) struct Allowance {
     /// Units, in all.
     pub(super) units: u64,
-    /// Of which each step of the simplex method takes so many ..
+    /// How many of these each step of the simplex method takes ..
     pub(super) per_iteration: u64,
     /// .. and each time that the callback is asked in branch and bound.
     pub(super) per_question: u64,
@@ -97,7 +97,7 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Has the model's next run stopped after so much work; `None` if the solver does not take it. The value must
+    /// Makes the model's next run stop after this much work; `None` if the solver does not take it. The value must
     /// outlive the run, and a run after that needs one of its own.
     pub(super) fn after(
         model: &mut highs::Model,

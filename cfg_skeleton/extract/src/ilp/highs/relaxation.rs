@@ -56,7 +56,7 @@ impl Relaxation for Warm {
             return;
         }
         let rows: Vec<c_int> = rows.iter().map(|n| (self.first + n) as c_int).collect();
-        // SAFETY: `model` owns the solver; the signature is that of `highs_c_api.h`; `rows` has so many entries.
+        // SAFETY: `model` owns the solver; the signature is that of `highs_c_api.h`; `rows` has that many entries.
         let removed = unsafe { Highs_deleteRowsBySet(model.as_mut_ptr(), rows.len() as c_int, rows.as_ptr()) };
         if removed != OK {
             self.model = None;

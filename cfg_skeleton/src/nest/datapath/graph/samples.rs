@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 /// How many inputs. Comparisons are mostly true, or mostly false, and few inputs do not tell them apart.
 const SAMPLES: usize = 64;
 
-/// So many inputs tell most values apart.
+/// This many inputs tell most values apart.
 const FEW: usize = 8;
 
 /// A value on each input, and which of them are poison. Of wider types than 64 bits it is the low part.

@@ -56,7 +56,7 @@ fn a_caller_is_proved_if_what_it_calls_is_refined() {
     assert_eq!(words(&ran), expected);
     let ran = validate([before, after], "--solver-steps 0 --require proved");
     assert!(ran.code == Some(1) && ran.stdout.contains("2 proofs hold if @f is refined\n"), "{ran:?}");
-    // What is one text with all that it leads to rests on nothing.
+    // A function that is the same text as before, with all that it calls, rests on nothing.
     let ran = validate([before, before], "--require proved");
     assert!(ran.code == Some(0) && ran.stdout.contains("3 functions unchanged, 0 others"), "{ran:?}");
 }
@@ -77,7 +77,7 @@ fn a_local_function_is_refuted_through_its_callers() {
     assert_eq!(words(&ran), expected.map(|(name, verdict, on)| (name.to_string(), verdict.to_string(), on)));
     let found = report(&ran);
     assert_eq!((ran.code, found["unchanged"].as_u64()), (Some(1), Some(1)), "{found}");
-    // What it says shows the same again.
+    // The reported input shows the same again.
     let input = found["functions"][1]["input"].to_string();
     let again = validate([&texts[0], &texts[1]], &format!("input @g {input}"));
     assert!(again.code == Some(1) && again.stdout.contains("@g: refuted through @f: on"), "{again:?}");
@@ -147,7 +147,7 @@ fn long_lists_of_calls_are_cut_short_for_people_only() {
         [60, 60],
         "{found}"
     );
-    // What is asked for again is whole.
+    // The input to run again is whole.
     let again = ran.stdout.lines().find_map(|line| line.split_once("where FILE has ")).unwrap().1;
     assert_eq!(serde_json::from_str::<serde_json::Value>(again).unwrap(), one["input"]);
 }

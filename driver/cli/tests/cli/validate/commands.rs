@@ -79,7 +79,7 @@ fn the_pass_that_breaks_it_is_named() {
     assert_eq!((passes, found["unchanged"].as_u64()), (vec!["shift", "wrong", "again"], Some(1)), "{found}");
     let sound = each("shift,keep", &["--format", "json"]);
     assert!(sound.code == Some(0) && report(&sound)["broken_by"] == serde_json::json!([]), "{sound:?}");
-    // What came before a pass that fails is reported.
+    // The passes before one that fails are reported.
     let ran = each("shift,fail,wrong", &[]);
     assert!(ran.code == Some(2) && ran.stdout.contains("`shift`:\n@f: proved"), "{ran:?}");
     assert!(ran.stderr.contains("`sh passes.sh fail` failed (exit status: 4): no such pass"), "{ran:?}");

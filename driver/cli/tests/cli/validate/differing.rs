@@ -85,7 +85,7 @@ fn loops_of_clif_and_of_our_own_text_that_differ_are_refuted() {
     }
 }
 
-/// What differs where nothing can be seen: no such pair is refuted.
+/// Versions that differ where nothing can be observed: no such pair is refuted.
 #[test]
 fn loops_that_cannot_be_told_apart_are_not_refuted() {
     let (test, next) = ("slt i64 %i, %n", "add nsw i64 %i, 1");
@@ -100,7 +100,7 @@ fn loops_that_cannot_be_told_apart_are_not_refuted() {
             &BODY.replace("%w = add i32 %v, %k", "%u = sub i32 %v, 5\n  %z = add i32 %u, %k\n  %w = add i32 %z, 5"),
             next,
         ),
-        // What is not there may be written when nothing is defined anyway.
+        // Memory that is not there may be written where the behaviour is undefined anyway.
         shifted("0", "sgt i64 %n, %i", BODY, next),
         // Stored twice.
         shifted("0", test, &format!("{BODY}  store i32 %w, ptr %p, align 4\n"), next),

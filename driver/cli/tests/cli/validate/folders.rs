@@ -78,7 +78,7 @@ fn a_file_that_cannot_be_read_does_not_stop_the_others() {
     let text = rewright(dir.path(), "validate old new --method refined").stdout;
     assert!(text.contains("deep/b c.ll: not compared: ") && text.contains("the body of @f"), "{text}");
     assert!(text.contains("5 files (2 more files not compared), 0 functions unchanged, 5 others: 3 proved"), "{text}");
-    // What is refuted elsewhere matters more.
+    // A refutation elsewhere matters more.
     fs::write(dir.path().join("new/a.ll"), F.replace("mul i32 %x, 2", "shl i32 %x, 2")).unwrap();
     assert_eq!(rewright(dir.path(), "validate old new --method replayed").code, Some(1));
 }

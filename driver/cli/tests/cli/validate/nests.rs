@@ -28,7 +28,7 @@ pub(super) fn interchanged(bounds: [&str; 2], header: &str, body: &str) -> [Stri
     [nest(["i", "j"], [m, n], header, body), nest(["j", "i"], [n, m], header, body)]
 }
 
-/// One loop with a counter of so many bits; `test` compares `%i`.
+/// One loop with a counter of this many bits; `test` compares `%i`.
 pub(super) fn single(header: &str, ty: &str, test: &str, body: &str, next: &str) -> String {
     format!(
         "define void @f({header}) {{\nentry:\n  br label %x\n\
@@ -193,7 +193,7 @@ fn counters_that_wrap_are_not_taken_for_those_that_do_not() {
         [byte("ne i8 %i, 100", "add i8 %i, 3"), word("slt i32 %i, 34")],
         [byte("slt i8 %i, 127", "add i8 %i, 3"), word("slt i32 %i, 43")],
         [byte("sle i8 %i, 127", "add i8 %i, 1"), word("slt i32 %i, 128")],
-        // What the second version promises of its counter does not hold.
+        // A promise of the second version about its counter does not hold.
         [byte("slt i8 %i, 127", "add i8 %i, 3"), byte("slt i8 %i, 127", "add nsw i8 %i, 3")],
     ];
     for pair in pairs {
@@ -222,7 +222,7 @@ fn loops_of_clif_in_another_order() {
     let quiet = |row, column| clif(row, column, "notrap");
     let (found, precondition, shown) = verdict(&[quiet("v4", "v6"), quiet("v6", "v4")], "clif");
     assert_eq!((found.as_str(), precondition.as_deref()), ("proved", Some("v0 and v1 do not overlap")), "{shown}");
-    // What is written before an access traps is seen.
+    // A write before an access that traps is observable.
     let loud = |row, column| clif(row, column, "");
     let (found, _, shown) = verdict(&[loud("v4", "v6"), loud("v6", "v4")], "clif");
     assert_eq!(found, "refuted", "{shown}");

@@ -27,7 +27,7 @@ pub(super) enum Candidate {
     Ordered { side: usize, order: &'static str, left: Value, right: Value },
     /// A value of one version is not negative.
     NotNegative { side: usize, value: Value },
-    /// What has been loaded would be loaded again, by number.
+    /// The load of this number would give the same value again.
     Again { side: usize, load: usize },
     /// Nor would that trap.
     Safe { side: usize, load: usize },

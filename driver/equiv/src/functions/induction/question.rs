@@ -72,7 +72,7 @@ impl Question {
         for (holds, what) in alike(flags.s, old, new) {
             flags.claim(holds, Claim::Alike(what));
         }
-        // What is known where cuts are reached is known of the memory that is left there.
+        // Facts where cuts are reached are about the memory that is left there.
         let left =
             [old, new].map(|done| Given { memory: done.memory, trace: done.trace, arguments: given.arguments.clone() });
         for was in &old.arrivals {
@@ -122,7 +122,7 @@ fn begin(
     let mut bases = vec![];
     for (n, value) in two.all[at.1].bases.iter().enumerate() {
         let width = representation(two.version, two.version.function.ty(*value))?.bits();
-        // What is the same is one term.
+        // Equal values are one term.
         let origin = invariant.origin(*value).and_then(|(from, how)| Some((old.value(from)?.bits, how)));
         let bits = match origin {
             Some((from, how)) => how.made(s, from, width),
@@ -139,7 +139,7 @@ fn begin(
     Ok(([old, new], assumed))
 }
 
-/// What is given, and what is there at the start, are small numbers.
+/// The arguments, and the values at the start, are small numbers.
 fn small_numbers(s: &mut Script, given: &Given, begun: &[Option<State>; 2]) -> Vec<Expr> {
     let bases = begun.iter().flatten().flat_map(|state| state.bases.iter().copied());
     let numbers: Vec<Expr> = given.arguments.iter().copied().chain(bases).collect();

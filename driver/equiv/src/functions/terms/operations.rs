@@ -155,7 +155,7 @@ impl Executor<'_, '_> {
             let place = [at, self.done.trace];
             let mut traps = self.s.unknown(&format!("no {bytes} bytes at"), &place, Sort::Bool);
             if memory.store {
-                // What can be written can be read, and not the other way round.
+                // Memory that can be written can be read, and not the other way round.
                 let constant = self.s.unknown(&format!("{bytes} constant bytes at"), &place, Sort::Bool);
                 traps = self.s.or(&[traps, constant]);
             }

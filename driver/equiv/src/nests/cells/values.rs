@@ -139,8 +139,8 @@ impl Walk<'_, '_> {
         Ok(program.nest.array(program.all[*number].array).element.clone())
     }
 
-    /// Whether what a load reads is no poison: an argument's contents from before the call are none, and neither is what
-    /// the program stores if none of its operations makes any.
+    /// Whether the value that a load reads is not poison: an argument's contents from before the call are not, and
+    /// neither is what the program stores if none of its operations makes any.
     fn is_never_poison(&self, side: Side, load: LoadId) -> bool {
         let program = self.program(side);
         let Some(number) = program.loads.get(&load) else { return false };

@@ -43,7 +43,7 @@ impl<'a> Beginning<'a> {
             old.push(leaf);
         }
         for (n, leaf) in new.iter_mut().enumerate().filter(|(_, leaf)| leaf.mask.is_none()) {
-            // What is sure to be the same is one term.
+            // Values that are sure to be the same are one term.
             if let Some((narrow, how)) = invariant.narrower(n) {
                 leaf.value.bits = how.made(self.s, old[narrow].value.bits, leaf.value.bits.width());
             }

@@ -17,14 +17,14 @@ pub(super) enum Source {
 /// How hard questions may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Effort {
-    /// What solvers find hard is what it is; else nothing is known of it.
+    /// Operations that solvers find hard are exact; else nothing is known of them.
     pub(super) exact: bool,
     /// The first version is undefined, too, where it is so by choices that the second one makes elsewhere.
     pub(super) as_other: bool,
 }
 
 impl Effort {
-    /// May so much effort change anything?
+    /// May this much effort change anything?
     pub(super) fn asks_for(self, effort: Effort) -> bool {
         match effort {
             Effort { exact: true, .. } => self.exact,

@@ -147,7 +147,7 @@ impl Invariant {
             .find(|(old, _)| self.is_fixed(0, *old) && self.left().any(|(_, c)| *c == Candidate::Defined { old: *old }))
     }
 
-    /// What a base of the first version is by those of the second one, where it is none of them alone.
+    /// What a base of the first version is by those of the second one, where it is not one of them alone.
     pub(super) fn fold(&self, base: usize) -> Option<(&'static str, &[usize])> {
         if self.partner(base).is_some() {
             return None;

@@ -4,9 +4,9 @@
 //! Blocks are paired by what they access and call and along equal branches ([`blocks`]), and their instructions by order
 //! and opcode. Paired blocks are cut behind paired instructions wherever all values that are needed are paired. That a pair
 //! is one is a guess: it says where to cut and what may be equal there, and the induction proves it. Values at a cut are
-//! what they are, as far as they are not soon computed anew. What one version alone needs there is computed anew, or read
-//! again ([`super::readings`]). Where only one version decides at the header of a loop whether there is another iteration,
-//! that header is passed ([`rotated`]).
+//! what they are, as far as they are not soon computed anew. Values that one version alone needs there are computed anew,
+//! or read again ([`super::readings`]). Where only one version decides at the header of a loop whether there is another
+//! iteration, that header is passed ([`rotated`]).
 
 mod blocks;
 mod hoisted;
@@ -134,7 +134,7 @@ fn paired(flows: &[Flow<'_>; 2]) -> (Vec<(usize, usize)>, Rotated) {
     if passed.iter().all(BTreeSet::is_empty) {
         return (blocks, rotated);
     }
-    // What headers were paired with may have another partner.
+    // Blocks that were paired with headers may have another partner.
     let blocks = paired_blocks(flows, &passed);
     let rotated = rotated.among(&blocks);
     (blocks, rotated)
@@ -241,7 +241,7 @@ impl Pairing {
             let positions = aligned(all(0, *old), all(1, *new));
             pairing.positions.push(positions);
         }
-        // What phis take may be made behind them.
+        // The operands of phis may be computed behind them.
         for only_phis in [true, false] {
             for (n, (old, new)) in blocks.iter().enumerate() {
                 let [was, is] = [all(0, *old), all(1, *new)];
@@ -350,7 +350,8 @@ impl Pairing {
                 let ends = || matches!(all(0, *old).get(x + 1), Some(Instruction { shape: Shape::Jump(_), .. }));
                 !stays && counts(i) && !ends()
             };
-            // What merges in one version, and has no partner in the other one, has led to something before the first access.
+            // A block where paths merge in one version, without a partner in the other one, has led to something before the
+            // first access.
             let meets = |(n, at): (usize, usize)| flows[n].predecessors(at).nth(1).is_some();
             let alone =
                 [(0, *old), (1, *new)].into_iter().any(meets) && !are_carried(flows, &self.values, (*old, *new));

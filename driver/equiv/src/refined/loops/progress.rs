@@ -1,5 +1,5 @@
 //! What loops promise: that they end or do something that others see, and which accesses of their iterations are apart.
-//! What breaks such a promise is undefined.
+//! A run that breaks such a promise is undefined.
 //!
 //! Both versions run for ever together. In the end, a run that never ends stays within one loop, whose cut it passes again
 //! and again, each time at a pair of cuts. So the second version keeps its promises if, for each pair of cuts of which the

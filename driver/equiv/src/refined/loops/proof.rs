@@ -43,7 +43,8 @@ impl Induction<'_> {
             let before = self.invariants.clone();
             outcome = self.run(true, solver, budget)?;
             if self.pairs.is_some() && matches!(outcome, Err(Undecided::NotModelled(_))) {
-                // What has been given to a call that is undefined where it may be `undef` is one value behind it.
+                // An argument of a call that is undefined where the argument may be `undef` is one value behind the
+                // call.
                 (self.invariants, self.settles) = (before, true);
                 outcome = self.run(true, solver, budget)?;
             }
@@ -109,7 +110,7 @@ impl Induction<'_> {
         budget: &mut Budget,
     ) -> io::Result<Result<bool, Undecided>> {
         let (mut matters, mut too_hard) = (false, BTreeSet::new());
-        // What fails at the entry fails soonest.
+        // Candidates that fail at the entry fail soonest.
         let mut open = BTreeSet::from([Source::Entry]);
         open.extend(self.invariants.keys().map(|at| Source::Cuts(*at)));
         while let Some(source) = open.first().copied() {
@@ -128,7 +129,7 @@ impl Induction<'_> {
             self.met.as_other |= question.chooses;
             let mut answer = question.answer(&s, question.first_steps(), &mut too_hard, solver, budget)?;
             if answer.is_err() && question.first_steps() < u64::MAX {
-                // What both read is easier to see where it is read at one place.
+                // Reads of both versions are easier to compare where they read at one place.
                 let places = question.same_places(&s, solver, budget)?;
                 (s, question) = match self.question(source, undefined, &places, budget) {
                     Ok(question) => question,

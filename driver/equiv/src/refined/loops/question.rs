@@ -176,7 +176,7 @@ impl LoopQuestion {
                         fallen.push((at, n));
                         continue;
                     }
-                    // What holds where the step begins, and is about the same values, holds where it ends.
+                    // A fact that holds where the step begins, and is about the same values, holds where it ends.
                     if known.contains(&holds) {
                         continue;
                     }
@@ -195,7 +195,7 @@ impl LoopQuestion {
             Asking { question: s.and(&[&assumed, more, &[bad], &flags].concat()), claims }
         };
         let [some, every] = [candidates.iter().map(|(n, ..)| *n).collect::<Vec<_>>(), (0..all.len()).collect()];
-        // What hardly ever fails, and is small, is asked at once.
+        // Small questions that hardly ever fail are asked at once.
         let parts = match induction.pairs {
             Some(_) => vec![],
             None => vec![asking(some, &[small]), asking(every.clone(), &[small])],

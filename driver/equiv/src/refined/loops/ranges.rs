@@ -7,7 +7,7 @@ use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
 use rustc_hash::FxHashMap;
 
-/// Rounds in which what goes round in a loop may be more; then it may be anything.
+/// Rounds in which the values that a loop carries may be more; then they may be anything.
 const ROUNDS: usize = 4;
 
 /// The widest numbers.

@@ -39,7 +39,7 @@ pub(super) struct Cut {
     pub(super) state: State,
 }
 
-/// The cuts of all loops. What may be a NaN is computed anew if it is not kept, as it may be another one then.
+/// The cuts of all loops. A value that may be a NaN is computed anew if it is not kept, as it may be another NaN then.
 pub(super) fn cuts(flow: &Flow<'_>, at: CutAt, is_kept: impl Fn(&Instruction) -> bool) -> Vec<Cut> {
     let live = flow.live();
     let cut = |one: super::super::flow::Loop| {
@@ -58,10 +58,10 @@ pub(super) fn cuts(flow: &Flow<'_>, at: CutAt, is_kept: impl Fn(&Instruction) ->
     flow.loops().into_iter().map(cut).collect()
 }
 
-/// Cuts at the beginnings of blocks, at which values are what they are, as far as they are not light. What the other
-/// version does not keep is computed or read again where it can be.
+/// Cuts at the beginnings of blocks, at which values are what they are, as far as they are not light. Values that the
+/// other version does not keep are computed or read again where they can be.
 pub(super) fn cuts_at(flow: &Flow<'_>, blocks: &BTreeSet<usize>, wanted: &Wanted<'_>) -> Vec<Cut> {
-    // What is computed again needs what it is made of, at the cuts before, too.
+    // A value that is computed again needs its operands at the cuts before, too.
     let mut others = vec![BTreeSet::new(); flow.body.blocks.len()];
     loop {
         let live = flow.live_with(&others);

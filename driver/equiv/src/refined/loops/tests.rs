@@ -42,12 +42,13 @@ fn loops_that_are_one_are_proved() {
         (counting("", "%t = add nsw i32 %s, %i"), counting("", sum)),
         // A counter below a bound does not overflow.
         (counting("", sum).replace("nsw ", ""), counting("", sum)),
-        // What is read may be `undef`, and so may sums of it.
+        // A value that is read may be `undef`, and so may sums of it.
         (counting("", &array), rotated("", &array)),
         (counting("", &array.replace("add", "add nsw")), rotated("", &array)),
         (counting("", store), rotated("", store)),
         (counting("", call), rotated("", call)),
-        // What does not depend on the iteration is computed once; what may be undefined once it is sure to be reached.
+        // A value that does not depend on the iteration is computed once; one that may be undefined, once it is sure to
+        // be reached.
         (counting("", product), counting("%m = mul i32 %x, %y", "%t = add i32 %s, %m")),
         (counting("", quotient), rotated("%m = udiv i32 %x, %y", "%t = add i32 %s, %m")),
         // A loop for ever.
@@ -130,7 +131,7 @@ fn loops_that_differ_are_not_proved() {
         // Calls in another order, and fewer.
         (counting("", calls), counting("", "%t = call i32 @i(i32 %x)\n%u = call i32 @i(i32 %i)")),
         (counting("", calls), counting("", "%t = call i32 @i(i32 %x)")),
-        // A loop for ever is none that ends, and the other way round.
+        // An endless loop is not one that ends, and the other way round.
         (
             "define void @f() {\ne:\nbr label %l\nl:\nbr label %l\n}\n".into(),
             "define void @f() {\nret void\n}\n".into(),

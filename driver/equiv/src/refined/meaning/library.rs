@@ -13,7 +13,7 @@ const FUNCTIONS: [&str; 18] = [
 ];
 
 impl Operation<'_> {
-    /// What a function of a library gives; `None` where it is none.
+    /// What a function of a library gives; `None` where it is no function of a library.
     pub(super) fn of_library(&mut self, stem: &str) -> Option<Meaning> {
         let width = width(self.ty).ok().filter(|_| FUNCTIONS.contains(&stem))?;
         let bits: Vec<Expr> = self.args.iter().map(|arg| arg.bits).collect();

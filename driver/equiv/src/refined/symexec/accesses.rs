@@ -144,7 +144,7 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(Accessed { lanes, padding })
     }
 
-    /// Notes that so many bytes are accessed.
+    /// Notes that this many bytes are accessed.
     pub(super) fn accessed(
         &mut self,
         pointer: Value,
@@ -232,7 +232,7 @@ impl<'a> SymbolicExecutor<'a> {
             Some(stored) if !stored.computed => {
                 Leaf { value: Value { bits: stored.value.bits, ..leaf.value }, ..stored }
             }
-            // What is poison at some uses only has been stored as poison or not: each use of it decides anew.
+            // A value that is poison at some uses only has been stored as poison or not: each use of it decides anew.
             Some(stored) if self.is_as_stored(i, lane)? => {
                 Leaf { value: Value { origin: leaf.value.origin, ..stored.value }, ..stored }
             }
@@ -262,7 +262,7 @@ impl<'a> SymbolicExecutor<'a> {
         let poison = self.s.or(&poison);
         let value = Value { bits, poison, origin };
         let key = lane.address.term(self.s);
-        // What others have stored since may be another set of values.
+        // Later stores of others may be another set of values.
         let place = self.inside.then_some(self.memory[0].bits);
         Ok(match mask {
             Some(mask) => Leaf { value, mask: Some(mask), key, computed: self.inside, place },

@@ -21,7 +21,7 @@ impl SymbolicExecutor<'_> {
         let Some((_, list)) = text.split_once('[') else { return Err("operand bundles".into()) };
         for bundle in literals::separated(list.trim_end().trim_end_matches(']')) {
             let said = self.bundle(bundle, at)?;
-            // What the first version assumes may be left out.
+            // Assumptions of the first version may be left out.
             if !said && !self.choosing.is_first() {
                 return Err(format!("the assumption {bundle}").into());
             }

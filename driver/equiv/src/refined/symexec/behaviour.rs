@@ -89,7 +89,7 @@ pub(in super::super) struct Behaviour {
 }
 
 impl Behaviour {
-    /// All that others may see of it, and what it depends on, but for what it returns.
+    /// All that others may see of it, and what it depends on, except for what it returns.
     pub(in super::super) fn terms(&self) -> Vec<Expr> {
         let of_memory = |memory: &[Memory; 2]| {
             memory.iter().flat_map(|memory| [memory.bits, memory.poison_memory, memory.origins]).collect::<Vec<_>>()

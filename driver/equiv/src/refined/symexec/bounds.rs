@@ -11,7 +11,7 @@ use rewright_smt::{Address, Expr, Sort};
 /// An index, and the size of what it counts.
 #[derive(Clone, Copy)]
 pub(super) enum Step {
-    /// So many bytes.
+    /// This many bytes.
     Constant(i64),
     /// An index of 64 bits, and a size.
     Index(Expr, u64),

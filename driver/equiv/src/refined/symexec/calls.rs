@@ -1,11 +1,11 @@
 //! Calls of unknown functions.
 //!
-//! What a call does and gives depends on the callee, on the arguments, on the calls before it, and on memory. The first
-//! three are one number, the *trace*, by functions that a solver may choose: equal calls in equal order have equal
-//! traces, and a claim that holds for all such functions holds for those that tell all calls apart. That both versions
-//! show a callee the same memory is a claim of its own, for each two calls with equal traces: those have equal names,
-//! and equally many calls before them. After a call memory holds anything, if the callee may write; and the callee may
-//! not return. If it is said to return, or not to return, the call is undefined otherwise.
+//! The behaviour and result of a call depend on the callee, on the arguments, on the calls before it, and on memory.
+//! The first three are one number, the *trace*, by functions that a solver may choose: equal calls in equal order have
+//! equal traces, and a claim that holds for all such functions holds for those that tell all calls apart. That both
+//! versions show a callee the same memory is a claim of its own, for each two calls with equal traces: those have equal
+//! names, and equally many calls before them. After a call memory holds anything, if the callee may write; and the
+//! callee may not return. If it is said to return, or not to return, the call is undefined otherwise.
 
 use super::super::super::annotations::{has, number};
 use super::super::facts;
@@ -218,8 +218,8 @@ impl<'a> SymbolicExecutor<'a> {
         smt::given(self.s, chain, reached, time)
     }
 
-    /// What is promised of arguments holds, or it is undefined: what the first version promises, and what the second one
-    /// does where that is more.
+    /// The promises about arguments hold, or it is undefined: those of the first version, and what the second one
+    /// promises where that is more.
     fn promised(&mut self, args: &[Operand], said: &Said, at: usize) -> Terms<()> {
         for (arg, said) in args.iter().zip(&said.arguments) {
             let defined = has(said, "noundef");
@@ -251,7 +251,7 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(())
     }
 
-    /// What is said of it counts in the first version, and where that of the second one says more, in both.
+    /// Its attributes count in the first version, and where those of the second one say more, in both.
     pub(super) fn result_lane(
         &mut self,
         ty: &Type,

@@ -45,7 +45,8 @@ impl<'a> SymbolicExecutor<'a> {
         }
     }
 
-    /// The lane that an instruction takes from a vector that is computed anew: a use of this one is none of the others.
+    /// The lane that an instruction takes from a vector that is computed anew: a use of this one is not a use of the
+    /// others.
     pub(super) fn extracted_lane(&mut self, i: &Instruction, operands: &[Operand]) -> Terms<Option<Value>> {
         let ("extractelement", [whole, index]) = (i.opcode.as_str(), operands) else { return Ok(None) };
         match (&whole.ty, index.text.parse::<usize>()) {
@@ -121,7 +122,7 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(vec![found])
     }
 
-    /// Where the index is none of a lane's, all lanes are poison.
+    /// Where the index is not that of a lane, all lanes are poison.
     fn inserted(&mut self, lanes: &[Value], lane: &[Value], index: &[Value]) -> Terms<Vec<Value>> {
         let ([index], [lane]) = (index, lane) else { return Err("an element of nothing".into()) };
         let here: Vec<Expr> = (0..lanes.len()).map(|n| self.is_at(*index, n)).collect();
@@ -151,7 +152,7 @@ impl<'a> SymbolicExecutor<'a> {
         let first = sources.first().ok_or_else(unknown)?;
         let lane = |text: &str| match text {
             "zeroinitializer" => Ok(*first),
-            // What is undefined in a mask gives poison.
+            // An undefined index in a mask gives poison.
             "undef" | "poison" => Ok(Value { poison: Expr::TRUE, ..*first }),
             n => n.parse().ok().and_then(|n: usize| sources.get(n)).copied().ok_or_else(unknown),
         };

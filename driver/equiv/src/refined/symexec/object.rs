@@ -30,7 +30,7 @@ impl Object {
     }
 }
 
-/// When so many bytes at an address lie within an object.
+/// When this many bytes at an address lie within an object.
 pub(in super::super) fn within(s: &mut smt::Script, object: &Object, address: Expr, bytes: u64) -> Expr {
     if object.size < bytes {
         return Expr::FALSE;
@@ -40,7 +40,7 @@ pub(in super::super) fn within(s: &mut smt::Script, object: &Object, address: Ex
     s.apply("bvule", &[distance, most], Sort::Bool)
 }
 
-/// When so many bytes at an address have none in common with an object.
+/// When this many bytes at an address have none in common with an object.
 pub(in super::super) fn apart(s: &mut smt::Script, object: &Object, address: Expr, bytes: u64) -> Expr {
     if object.size == 0 || bytes == 0 {
         return Expr::TRUE;

@@ -1,10 +1,10 @@
 //! Accesses that are volatile or atomic, and fences: other code may observe them, and change memory meanwhile.
 //!
 //! They are modelled as calls of unknown functions, named by what is accessed and how: both versions make the same ones
-//! in the same order, with the same operands, and show the same memory. What they read, and what memory holds after
-//! them, is anything. Such an access may be undefined (a pointer that is poison, an address that is not aligned); the
-//! same one is then undefined in both versions, so that nothing is said of it here. A volatile access may even be
-//! outside of all objects.
+//! in the same order, with the same operands, and show the same memory. The values that they read, and the contents of
+//! memory after them, may be anything. Such an access may be undefined (a pointer that is poison, an address that is
+//! not aligned); the same one is then undefined in both versions, so that nothing is said of it here. A volatile access
+//! may even be outside of all objects.
 
 use super::annotated::{Said, is_defined, promises};
 use super::calls::{Noticed, Returns};

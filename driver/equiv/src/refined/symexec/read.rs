@@ -50,7 +50,7 @@ impl<'a> SymbolicExecutor<'a> {
         }
         for reading in given {
             let Some((leaf, holds)) = self.reading(reading)? else { continue };
-            // What cannot be said of a value is not known; it is not false.
+            // A fact that cannot be stated of a value is unknown; it is not false.
             let Some(value) = self.one_lane(&reading.value)? else { continue };
             let is_there = self.is_leaf(value, &leaf);
             known.push(holds);
@@ -75,7 +75,7 @@ impl<'a> SymbolicExecutor<'a> {
 
     /// When a value is what has been read.
     fn is_there(&mut self, value: &Operand, leaf: &Leaf) -> Terms<Expr> {
-        // What uses of it may see has been stored there.
+        // The value that its uses may see has been stored there.
         let stored: Vec<Stored<'_>> = self.stored.iter().filter(|stored| stored.value == value.text).copied().collect();
         let mut ways = vec![];
         let width = leaf.value.bits.width();

@@ -55,7 +55,7 @@ fn arms_that_are_reached_otherwise_decide_nothing() {
     assert_eq!(left(&other).0, 2);
 }
 
-/// What is read or frozen twice is two things.
+/// A value that is read or frozen twice is two values.
 #[test]
 fn only_what_is_computed_is_the_same_twice() {
     let function = |made: &str| {

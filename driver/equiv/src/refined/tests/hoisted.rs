@@ -65,7 +65,7 @@ fn wrong_loads_that_loops_carry_are_not() {
     let aliased = format!("{COUNT}store i32 5, ptr %a0\n");
     let called = format!("{COUNT}call void @u(i32 %k)\n");
     for (before, after) in [
-        // What is stored there may be another place, or is written by a call.
+        // The place may be written through another pointer, or by a call.
         (around("", LOAD, &aliased), around(EARLY, PASSED, &aliased)),
         (around("", LOAD, &called), around(EARLY, PASSED, &called)),
         // A call that may not return stands before the loop.

@@ -65,7 +65,7 @@ fn globals_of_callees_are_compared() {
     }
 }
 
-/// What promises to progress may call what does not, so that a loop of a callee may run for ever.
+/// A function that promises progress may call one that does not, so that a loop of a callee may run for ever.
 #[test]
 fn a_caller_promises_nothing_for_its_callees() {
     let endless = "br label %m\nm:\n%c = icmp eq i32 %a, 3\nbr i1 %c, label %m, label %o\no:\nret i32 1";
@@ -162,7 +162,7 @@ fn marks_of_tail_calls_are_about_the_slots_of_their_function() {
     let others = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n";
     assert!(proved(&filled(""), others, &filled("")));
     assert!(!proved(&filled(""), others, &filled("tail ")));
-    // What is passed on the stack is there as well.
+    // Memory that is passed on the stack is there as well.
     for head in ["ptr byval(i32) %s", "ptr %s, ..."] {
         let known = if head.ends_with("...") { "call void @llvm.va_start.p0(ptr %s)" } else { known };
         let given = |call: &str| format!("define void @f({head}) {{\n{known}\n{call}\nret void\n}}\n");

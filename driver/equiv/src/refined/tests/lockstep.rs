@@ -95,7 +95,8 @@ fn joins_and_loops_are_met_together() {
     assert!(!proved(&never, &forever));
 }
 
-/// What is known of a value by what computes it is known behind many cuts: of each use, where it may be `undef`.
+/// Facts about a value that follow from its definition are known behind many cuts: of each use, where it may be
+/// `undef`.
 #[test]
 fn bounds_of_values_are_known_behind_cuts() {
     let far = |made: &str, middle: &str| {
@@ -221,7 +222,7 @@ fn what_is_read_at_several_places_is_kept_behind_them() {
     assert!(!proved(&again.replace(reads, &apart), &kept("%n").replace(reads, &apart)));
 }
 
-/// What has been stored is known behind cuts if it is a constant or a parameter, too.
+/// A stored value is known behind cuts if it is a constant or a parameter, too.
 #[test]
 fn constants_and_parameters_are_in_memory() {
     let behind = |stored: &str, between: &str, last: &str| {
@@ -265,7 +266,8 @@ fn what_is_kept_before_may_be_undef() {
     assert!(!proved(&both(frozen("%w")), &both(uses("%v"))));
 }
 
-/// What is read in each iteration, though nothing changes it, may be read before; not where something may.
+/// A location that is read in each iteration, though nothing changes it, may be read before the loop; not where
+/// something may change it.
 #[test]
 fn what_loops_read_is_read_before() {
     let looping = |before: &str, inside: &str, more: &str| {

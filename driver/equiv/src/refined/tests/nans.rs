@@ -55,7 +55,7 @@ fn only_one_of_two_arms_gives_a_nan() {
     let two = "br i1 %c, label %s, label %t\ns:\n%x = fmul float %a, %b\nstore float %x, ptr %p\nret void\n\
                t:\n%y = fmul float %b, %a\nstore float %y, ptr %q\nret void";
     assert!(refines("void", &one, two) && refines("void", two, &one));
-    // What is computed of them is the same, too.
+    // The values that are computed from them are the same, too.
     let more = |text: &str| {
         text.replace("store float %x", "%v = fadd float %x, %a\nstore float %v")
             .replace("store float %y", "%w = fadd float %a, %y\nstore float %w")
@@ -92,7 +92,7 @@ fn one_nan_stays_one_in_all_lanes() {
     assert!(!refines(ty, &signed("%x"), &signed("%a")));
 }
 
-/// What has been computed once is one NaN, which the other version may not choose anew in each iteration.
+/// An operation that was executed once gives one NaN, which the other version may not choose anew in each iteration.
 #[test]
 fn a_nan_from_before_a_loop_is_one() {
     let looping = |before: &str, inside: &str| {

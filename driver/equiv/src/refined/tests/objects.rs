@@ -30,7 +30,7 @@ const OBJECTS: &[(&str, &str, bool)] = &[
         "store i32 1, ptr %q\nstore i32 2, ptr %p\nret i32 1",
         false,
     ),
-    // What others do not know they do not change; what they know they may.
+    // Other code does not change objects that it does not know; it may change those that it knows.
     (
         "%s = alloca i32\nstore i32 1, ptr %s\ncall void @h(ptr %p)\n%r = load i32, ptr %s\nret i32 %r",
         "call void @h(ptr %p)\nret i32 1",

@@ -150,7 +150,7 @@ const ORDERED: &[(&str, &str, bool)] = &[
         "%d = udiv i32 %x, %y\nstore volatile i32 1, ptr %q\nret i32 %d",
         false,
     ),
-    // What is read may be anything, and what is said of it counts.
+    // The value that is read may be anything, and its metadata count.
     ("%v = load volatile i32, ptr %q\nret i32 %v", "%v = load volatile i32, ptr %q, !noundef !7\nret i32 %v", false),
     ("%v = load volatile i32, ptr %q, !noundef !7\nret i32 %v", "%v = load volatile i32, ptr %q\nret i32 %v", true),
     ("%v = load volatile i32, ptr %q\nret i32 %v", "%v = load volatile i32, ptr %q, !range !6\nret i32 %v", false),

@@ -61,7 +61,7 @@ fn who_may_write_may_not_read_for_that() {
 
 #[test]
 fn what_the_first_version_does_not_keep_it_need_not() {
-    // What a pointer from memory points to is no memory of an argument: both read it, or neither.
+    // The target of a pointer from memory is no memory of an argument: both read it, or neither.
     let reads = |more: &str| format!("%q = load ptr, ptr %p\n%x = load i32, ptr %q\n{more}ret i32 %x");
     let turned = "%q = load ptr, ptr %p\n%v = load i32, ptr %q\n%x = add i32 %v, 0\nret i32 %x";
     assert!(replaced("ptr %p", "memory(argmem: read)", [&reads(""), turned]));

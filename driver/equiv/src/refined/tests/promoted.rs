@@ -10,7 +10,7 @@ const DECLARED: &str = "declare void @llvm.lifetime.start.p0(i64, ptr)\ndeclare 
 
 /// Bodies, and whether the second one refines the first one.
 const PROMOTED: &[(&str, &str, bool)] = &[
-    // What is written last is read; what is not written is `undef`, anew for each read.
+    // A read gives what was written last; a part that is not written is `undef`, anew for each read.
     ("%s = alloca i32\nstore i32 %x, ptr %s\n%r = load i32, ptr %s\nret i32 %r", "ret i32 %x", true),
     ("ret i32 %x", "%s = alloca i32\nstore i32 %y, ptr %s\n%r = load i32, ptr %s\nret i32 %r", false),
     ("%s = alloca i32\n%r = load i32, ptr %s\nret i32 %r", "ret i32 %x", false),
@@ -228,7 +228,7 @@ const PROMOTED: &[(&str, &str, bool)] = &[
          call void @llvm.stackrestore.p0(ptr %m)\n%r = load i32, ptr %s\nret i32 %r",
         false,
     ),
-    // What is promised of a read is promised of the value.
+    // A promise about a read is one about the value.
     (
         "%s = alloca i32\nstore i32 %x, ptr %s\n%r = load i32, ptr %s, !range !6\nret i32 %r",
         "%r = and i32 %x, 1\nret i32 %r",

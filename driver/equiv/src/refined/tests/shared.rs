@@ -1,4 +1,4 @@
-//! What both versions have in common needs no proof; what only looks like that does.
+//! Parts that both versions have in common need no proof; parts that only look like that do.
 
 use super::decided;
 
@@ -16,7 +16,7 @@ fn a_decision_needs_no_choices_of_its_own() {
         end:\n%v = phi i32 [ %s, %two ], [ -1, %entry ]\nret i32 %v";
     assert!(decided(old, new).proved);
     for (old, new) in [
-        // What was frozen is decided as it is each time.
+        // A frozen value is decided in the same way each time.
         (
             "%r = call i32 @g(i32 %x)\n%k = freeze i32 %r\n%a = icmp eq i32 %k, 1\n%v = select i1 %a, i32 2, i32 3\nret i32 %v",
             "%r = call i32 @g(i32 %x)\n%a = icmp eq i32 %r, 1\nbr i1 %a, label %y, label %n\n\
@@ -61,7 +61,7 @@ fn only_what_was_written_since_is_compared() {
             "store i32 4, ptr %q\nstore i32 3, ptr %p\nret i32 0",
             false,
         ),
-        // What was written before is written again, where something else may have been written between.
+        // The same value is written again, where something else may have been written between.
         ("store i32 3, ptr %q\nret i32 0", "store i32 3, ptr %q\nstore i32 1, ptr %p\nret i32 0", false),
         ("store i32 3, ptr %q\nret i32 0", "store i32 3, ptr %q\nstore i32 3, ptr %q\nret i32 0", true),
         // Bits are the same, and what is poison is not.

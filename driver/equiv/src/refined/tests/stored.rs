@@ -88,7 +88,7 @@ fn poison_that_is_read_is_not_zero_that_is_read() {
     assert!(proved(&old, &stores("", "%e = and i32 %x, 0")));
 }
 
-/// What is folded is read again nowhere.
+/// A folded value is read again nowhere.
 #[test]
 fn vectorised_sums_behind_stores_are_decided() {
     let sum = |vector: bool| match vector {
@@ -121,7 +121,8 @@ fn frozen_values_in_memory_are_not_what_has_been_frozen() {
     assert!(!proved(&old, &new(0)));
 }
 
-/// What computes an address in the memory of the first version may be poison there, and `undef` in that of the second one.
+/// The value that computes an address in the memory of the first version may be poison there, and `undef` in that of the
+/// second one.
 #[test]
 fn addresses_are_defined_in_both_memories() {
     let stores = |stores: &str, result: &str| {

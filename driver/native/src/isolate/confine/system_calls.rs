@@ -1,7 +1,7 @@
 //! System calls that a worker's process does not make: they fail with `EPERM`, as for a user who may not.
 //!
-//! **Invariant**: what is refused is refused to all threads that the process will have, for good. What C libraries need
-//! to compute, print and start threads is not refused.
+//! **Invariant**: what is refused is refused permanently, to all threads that the process will have. Calls that C
+//! libraries need to compute, print and start threads are not refused.
 
 use super::error::ConfineError;
 use libc::{self as c, c_long};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Refused, whatever the arguments.
 const REFUSED: &[c_long] = &[
-    // Connections. What writes to sockets stays: the parent is at the end of one.
+    // Connections. Calls that write to sockets stay: the parent is at the end of one.
     c::SYS_socket,
     c::SYS_connect,
     c::SYS_bind,

@@ -18,7 +18,7 @@ fn without_copies(body: &Body) -> Body {
         block.instructions.retain(|i| {
             let Shape::Phi(values) = &i.shape else { return true };
             let ([(value, _)], Some(name)) = (&values[..], &i.result) else { return true };
-            // With flags it may be poison where the value is none.
+            // With flags it may be poison where the value is not.
             if !value.is_local() || value.text == *name || !i.flags.is_empty() {
                 return true;
             }
@@ -238,12 +238,13 @@ impl BlockPairs<'_, '_> {
             }
             let [(old, passed_old), (new, passed_new)] =
                 [(0, old), (1, new)].map(|(n, at)| behind_empty(&self.flows[n], at));
-            // What decides on the next iteration in one version does so before a loop, and at its end, in the other one.
+            // A block that decides on the next iteration in one version does so before a loop, and at its end, in the
+            // other one.
             if self.passed[0].contains(&old) || self.passed[1].contains(&new) {
                 todo.extend(self.behind((old, new)));
                 continue;
             }
-            // What one version alone does on its way to a merge has a block that is empty, or is not there, in the other.
+            // A block that only one version has on its way to a merge is empty, or not there, in the other one.
             let begin = self.headers[0].contains(&old) || self.headers[1].contains(&new);
             let merges = match self.alike(old, new) || (begin && self.have_in_common(old, new)) {
                 true => [ToMerge::Apart, ToMerge::Apart],

@@ -124,7 +124,8 @@ impl RotatedLoop {
         found
     }
 
-    /// How much what a header makes is like what the other loop begins with: by what goes round, or by what it is called.
+    /// How much the values that a header computes are like those that the other loop begins with: by what the loop
+    /// carries, or by names.
     fn likeness(
         &self,
         flows: &[Flow<'_>; 2],
