@@ -1,18 +1,19 @@
 //! Stores that not all paths need: those go that none needs, and one is executed where it is needed.
 //!
-//! Selection drops a store that is overwritten before anything looks, as long as one state is live on all ways from it. Where
-//! paths meet with different states it looks no further, and it drops a store on all ways or on none. Here, the ways from a
-//! store are followed through the function, by the bytes that it writes. It is *not needed* on a way on which they are
-//! overwritten before
+//! Selection drops a store that is overwritten before anything looks, as long as one state is live on all ways from it.
+//! Where paths meet with different states it looks no further, and it drops a store on all ways or on none. Here, the ways
+//! from a store are followed through the function, by the bytes that it writes. It is *not needed* on a way on which they
+//! are overwritten before
 //!
 //! * anything reads them, but for loads whose values are known otherwise, or observes memory (calls, what may trap, exits);
 //! * the way begins another iteration of a loop that the store is in: then its address is another one.
 //!
-//! A loop that the store is not in may be passed. A store that is needed on some ways only is executed at the heads of arms that
-//! only these ways take. It passes nothing then that may write the same bytes, and is executed on no path on which it was not.
+//! A loop that the store is not in may be passed. A store that is needed on some ways only is executed at the heads of arms
+//! that only these ways take. It passes nothing then that may write the same bytes, and is executed on no path on which it
+//! was not.
 //!
-//! A store that may trap passes nothing that memory shows when it traps, and where it is not needed, a store to the same bytes traps
-//! in its place, with the same code.
+//! A store that may trap passes nothing that memory shows when it traps, and where it is not needed, a store to the same
+//! bytes traps in its place, with the same code.
 
 use super::copies::Values;
 use super::roles::{Role, Roles};
@@ -30,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_BLOCKS: usize = 64;
 
 /// Instructions that are looked at for one store.
-const MAX_STEPS: usize = 512;
+const MAX_STEPS: usize = 256;
 
 /// Branches on the way to where a store is needed.
 const MAX_DEPTH: usize = 8;
@@ -56,7 +57,8 @@ impl Delay {
 pub fn delays(given: Saturated) -> Vec<Delay> {
     let Saturated { function: f, cfg, universe, skeleton, .. } = given;
     let roles = Roles::new(f, cfg, universe);
-    let walker = Walker { given, roles, values: Values::new(given) };
+    let bytes = (0..f.insts.len() as u32).map(|inst| accessed(given, InstId(inst))).collect();
+    let walker = Walker { given, roles, bytes, values: Values::new(given) };
     let blocks = skeleton.layout.iter();
     let places = blocks.flat_map(|block| (0..f.block(*block).insts.len()).map(|at| (*block, at)));
     places.filter_map(|(block, at)| walker.delay(block, at)).collect()
@@ -162,9 +164,31 @@ struct Met {
     instead: BTreeMap<Value, Value>,
 }
 
+/// The bytes that a load or store accesses, if that is known.
+fn accessed(given: Saturated, id: InstId) -> Option<Bytes> {
+    let Saturated { function: f, universe, skeleton, view, .. } = given;
+    let inst = f.inst(id);
+    let InstKind::Op { op, targs, access: Some(_) } = &inst.kind else { return None };
+    let model = universe.ops.get(*op).model?.memory()?;
+    let bits = match model.bits {
+        Some(bits) => bits,
+        None => targs.first().and_then(|ty| universe.types.repr(*ty)).map(Repr::total_bits)?,
+    };
+    let class = |value: &Value| skeleton.value_input[value.index()].map(|input| view.class_of(input));
+    let (address, offset) = match (model.store, &inst.args[..]) {
+        (true, [address, _, offset]) | (false, [address, offset]) => (class(address)?, class(offset)?),
+        _ => return None,
+    };
+    let (base, offset) = base(view, universe, address, view.class(offset).constant?);
+    let are_pointer = targs.first().and_then(|ty| universe.types.repr(*ty)) == Some(Repr::Pointer);
+    Some(Bytes { base, offset, number: i64::from(bits.div_ceil(8)), are_pointer })
+}
+
 struct Walker<'a> {
     given: Saturated<'a>,
     roles: Roles<'a>,
+    /// By instruction: what it accesses, if that is known.
+    bytes: Vec<Option<Bytes>>,
     values: Values<'a>,
 }
 
@@ -185,27 +209,7 @@ impl Walker<'_> {
     fn store(&self, block: BlockId, id: InstId) -> Option<Store> {
         let inst = self.given.function.inst(id);
         let Role::Write { region, trap } = self.roles.of(inst) else { return None };
-        Some(Store { block, region, bytes: self.bytes(id)?, trap })
-    }
-
-    /// The bytes that a load or store accesses, if that is known.
-    fn bytes(&self, id: InstId) -> Option<Bytes> {
-        let Saturated { function: f, universe, skeleton, view, .. } = self.given;
-        let inst = f.inst(id);
-        let InstKind::Op { op, targs, access: Some(_) } = &inst.kind else { return None };
-        let model = universe.ops.get(*op).model?.memory()?;
-        let bits = match model.bits {
-            Some(bits) => bits,
-            None => targs.first().and_then(|ty| universe.types.repr(*ty)).map(Repr::total_bits)?,
-        };
-        let class = |value: &Value| skeleton.value_input[value.index()].map(|input| view.class_of(input));
-        let (address, offset) = match (model.store, &inst.args[..]) {
-            (true, [address, _, offset]) | (false, [address, offset]) => (class(address)?, class(offset)?),
-            _ => return None,
-        };
-        let (base, offset) = base(view, universe, address, view.class(offset).constant?);
-        let are_pointer = targs.first().and_then(|ty| universe.types.repr(*ty)) == Some(Repr::Pointer);
-        Some(Bytes { base, offset, number: i64::from(bits.div_ceil(8)), are_pointer })
+        Some(Store { block, region, bytes: self.bytes[id.index()]?, trap })
     }
 
     /// Is a store not needed on any way from a place?
@@ -243,8 +247,8 @@ impl Walker<'_> {
         true
     }
 
-    /// The blocks at whose heads a store is executed that is needed somewhere behind a place: no more often than there, and not on all
-    /// ways; `None` if there are none.
+    /// The blocks at whose heads a store is executed that is needed somewhere behind a place: no more often than there, and
+    /// not on all ways; `None` if there are none.
     fn places(&self, store: &Store, block: BlockId, from: usize, depth: usize, met: &mut Met) -> Option<Vec<BlockId>> {
         let Saturated { function: f, cfg, skeleton, .. } = self.given;
         let edges = f.block(block).term.edges();
@@ -274,7 +278,8 @@ impl Walker<'_> {
         (is_spared && later <= cfg.frequency(block)).then_some(places)
     }
 
-    /// May an edge be followed: not into the next iteration of a loop that the store is in, nor, if that may trap, round any loop?
+    /// May an edge be followed: not into the next iteration of a loop that the store is in, nor, if that may trap, round any
+    /// loop?
     fn may_follow(&self, store: &Store, from: BlockId, to: BlockId) -> bool {
         let cfg = self.given.cfg;
         let goes_round = cfg.is_back_edge(from, to);
@@ -314,12 +319,12 @@ impl Walker<'_> {
                 self.known(id, block).unwrap_or(Step::Needed)
             }
             Role::Load { row, .. } if row != store.region.index() => Step::Passed,
-            Role::Load { .. } => match self.bytes(id) {
+            Role::Load { .. } => match self.bytes[id.index()] {
                 Some(bytes) if bytes.are_apart_from(store.bytes) => Step::Passed,
                 _ => self.known(id, block).unwrap_or(Step::Needed),
             },
             Role::Write { region, trap } => {
-                let bytes = self.bytes(id).filter(|_| region == store.region);
+                let bytes = self.bytes[id.index()].filter(|_| region == store.region);
                 let reads = match &inst.kind {
                     InstKind::Op { op, .. } => !universe.ops.get(*op).effects.reads.is_empty(),
                     _ => true,

@@ -9,7 +9,8 @@ use crate::skeleton::programs::{forwarded, function, written};
 use crate::testing::{random, trap_code, universe};
 use rewright_typeprop::Universe;
 
-/// A function with its stores where they are needed, as long as that changes something, and how many have gone and been delayed.
+/// A function with its stores where they are needed, as long as that changes something, and how many have gone and been
+/// delayed.
 fn delayed(f: &Function, u: &Universe) -> (Function, [usize; 2]) {
     let (mut out, mut found) = (f.clone(), [0, 0]);
     crate::ir::normalise::normalise(&mut out);

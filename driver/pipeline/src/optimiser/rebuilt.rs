@@ -1,5 +1,5 @@
-//! What a saturated e-graph makes of the skeleton, so that the function is built again: what is decided, edges past blocks that
-//! they decide, memory that becomes values, stores that not all paths need, and checks that are executed earlier.
+//! What a saturated e-graph makes of the skeleton, so that the function is built again: what is decided, edges past blocks
+//! that they decide, memory that becomes values, stores that not all paths need, and checks that are executed earlier.
 
 use super::Options;
 use rewright_cfg_skeleton::Saturated;
@@ -83,8 +83,8 @@ impl Restructured {
 }
 
 /// The function with what changes, and what that is; `None` where nothing does. Memory becomes values when
-/// nothing is left to decide, nor by edges of blocks that only decide, then stores go where they are needed, and checks move at last. For a back end whose own passes do
-/// all this, they stay.
+/// nothing is left to decide, nor by edges of blocks that only decide, then stores go where they are needed, and checks
+/// move at last. For a back end whose own passes do all this, they stay.
 pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, Restructured)> {
     let Saturated { function, universe, .. } = given;
     let changes = changes(given);

@@ -181,8 +181,8 @@ impl Unit {
                 let as_it_stands = cost(&chosen.function);
                 // What it will cost where later passes have moved what stays.
                 let cost_after = as_it_stands.less(chosen.placement_cost).cost;
-                // The table prices no memory that is saved by computing a value again, and no path that has a store less
-                // where arms are worth as much as their branch.
+                // The table prices no memory that is saved by computing a value again, and no path with a store less where
+                // arms are worth as much as their branch.
                 let comparable = as_it_stands.less(chosen.rematerialised);
                 let gains_more = chosen.rematerialised > 0 || self.restructured.delayed > 0;
                 if comparable < before || (gains_more && comparable.cost == cost_before) {
