@@ -192,6 +192,43 @@ more:
   %r = ping %x, %m
   return %r
 }
+func %there(%x: Matrix, %n: i64) -> Matrix {
+  %one: i64 = const 1
+  br %n, more, out
+out:
+  %p = squared %x
+  return %p
+more:
+  %m = isub %n, %one
+  %r = back %x, %m
+  return %r
+}
+func %back(%x: Matrix, %n: i64) -> Matrix {
+  %one: i64 = const 1
+  %y = spoilt %x
+  br %n, more, out
+out:
+  %p = squared %y
+  return %p
+more:
+  %m = isub %n, %one
+  %q = further %y, %m
+  %r = there %y, %m
+  %s = sum %q, %r
+  return %s
+}
+func %further(%x: Matrix, %n: i64) -> Matrix {
+  %one: i64 = const 1
+  br %n, more, out
+out:
+  %p = squared %x
+  return %p
+more:
+  %m = isub %n, %one
+  %r = back %x, %m
+  %s = inverse %r
+  return %s
+}
 func %kept(%x: Matrix, %n: i64) -> Matrix {
   %one: i64 = const 1
   br %n, more, out
@@ -255,6 +292,11 @@ func %to_and_fro(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
   %r = eigenvalues %p
   return %r
 }
+func %round_trip(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
+  %p = there %x, %n
+  %r = eigenvalues %p
+  return %r
+}
 func %one_arm(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
   br %n, l, r
 l:
@@ -304,7 +346,7 @@ func %declared(%s: Symmetric, %x: Matrix, %n: i64) -> Values {
 #[test]
 fn types_go_into_calls_and_come_out_of_them() {
     let done = Optimised::new(PACK, MODULE);
-    let gains = ["given", "by_rule", "result", "result_by_rule", "both_arms"];
+    let gains = ["given", "by_rule", "result", "result_by_rule", "both_arms", "round_trip"];
     for name in gains {
         let outcome = done.outcome(name);
         assert!(outcome.cost_after * 2 < outcome.cost_before, "{name}\n{}", done.after.print());
@@ -312,7 +354,7 @@ fn types_go_into_calls_and_come_out_of_them() {
     for name in ["given", "by_rule", "both_arms"] {
         assert!(done.text(name).contains("spectrum_1"), "{name}\n{}", done.text(name));
     }
-    for name in ["result", "result_by_rule"] {
+    for name in ["result", "result_by_rule", "round_trip"] {
         assert!(done.text(name).contains("eigenvalues.1"), "{name}\n{}", done.text(name));
     }
     for name in ["nothing_known", "one_return_spoils", "one_arm", "power_of_one_arm", "declared", "to_and_fro"] {

@@ -1,5 +1,5 @@
-//! Random stores of parts of values, and of constants, beside each other: where one wider store takes their place, memory is
-//! the same at the end, and so is it at a trap. Areas of memory end in the middle of words.
+//! Random stores of parts of values, of constants, and of floats with these bits, beside each other: where one wider store
+//! takes their place, memory is the same at the end, and so is it at a trap. Areas of memory end in the middle of words.
 
 use rewright_cfg_skeleton::ir::interp::{Area, Host, Memory, Outcome, run};
 use rewright_cfg_skeleton::ir::{Function, InstKind};
@@ -20,6 +20,7 @@ schedule default {
     run std.shifts.chains
     run std.bits.bytes
     run std.memory.forward
+    run std.memory.bits
     run std.memory.wide
     run std.memory.sides
     run std.memory.dead
@@ -109,6 +110,8 @@ impl Writer {
                 let shifted = self.value(ty, &format!("ushr {whole}, {amount}"));
                 self.value(&part, &format!("ireduce {shifted}"))
             };
+            let is_float = size == 4 && self.random.once_in(3);
+            let stored = if is_float { self.value("f32", &format!("bitcast {stored}")) } else { stored };
             let offset = self.value("i64", &format!("const {}", start + place * size));
             let access = self.access();
             let _ = writeln!(self.text, "  store %p, {stored}, {offset} {access}");

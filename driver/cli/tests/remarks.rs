@@ -399,6 +399,27 @@ block1(v4: i32):
 block2:
     return
 }
+function %overwritten(i64, i32, i32) {
+block0(v0: i64, v1: i32, v2: i32):
+    store notrap aligned v1, v0
+    brif v2, block1, block2
+block1:
+    store notrap aligned v1, v0+8
+    jump block2
+block2:
+    store notrap aligned v2, v0
+    return
+}
+function %in_one_arm(i64, i32, i32) {
+block0(v0: i64, v1: i32, v2: i32):
+    store notrap aligned v1, v0
+    brif v2, block1, block2
+block1:
+    store notrap aligned v2, v0
+    return
+block2:
+    return
+}
 ";
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("f.clif"), text).unwrap();
@@ -410,8 +431,22 @@ block2:
         stderr
     };
     let json: serde_json::Value = serde_json::from_str(&said(&["--format", "json"])).unwrap();
-    let counted = ["branches_decided", "edges_threaded", "loads_promoted", "stores_behind_loops"];
-    let wanted = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]];
+    let counted = [
+        "branches_decided",
+        "edges_threaded",
+        "loads_promoted",
+        "stores_behind_loops",
+        "stores_overwritten",
+        "stores_delayed",
+    ];
+    let wanted = [
+        [1, 0, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0, 0],
+        [0, 0, 1, 0, 0, 0],
+        [0, 0, 1, 1, 0, 0],
+        [0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 0, 0, 1],
+    ];
     for (function, wanted) in json["functions"].as_array().unwrap().iter().zip(wanted) {
         let found = counted.map(|name| function["restructured"][name].as_u64().unwrap());
         assert_eq!(found, wanted, "{function:#}");
@@ -422,6 +457,8 @@ block2:
         "1 edge goes past a block that it decides",
         "1 load becomes a parameter of a block",
         "1 store is executed once, behind its loop",
+        "1 store is overwritten on all paths",
+        "1 store is executed only where it is needed",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }

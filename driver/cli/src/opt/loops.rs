@@ -34,13 +34,15 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
 }
 
 fn restructured(made: &Restructured) -> Vec<String> {
-    let Restructured { decided, passed, threaded, loads, stores, moved: checks } = made;
+    let Restructured { decided, passed, threaded, loads, stores, overwritten, delayed, moved: checks } = made;
     let counted = [
         (*decided, "branch always goes one way", "branches always go one way"),
         (*passed, "check never traps", "checks never trap"),
         (*threaded, "edge goes past a block that it decides", "edges go past blocks that they decide"),
         (*loads, "load becomes a parameter of a block", "loads become parameters of blocks"),
         (*stores, "store is executed once, behind its loop", "stores are executed once, behind their loops"),
+        (*overwritten, "store is overwritten on all paths", "stores are overwritten on all paths"),
+        (*delayed, "store is executed only where it is needed", "stores are executed only where they are needed"),
     ];
     let line = |(count, one, many): (usize, &str, &str)| match count {
         0 => None,
@@ -68,12 +70,12 @@ pub(in super::super) fn moved_statements_json(moved: &[MovedStatement]) -> serde
 
 /// The same for programs.
 pub(in super::super) fn restructured_json(made: &Restructured) -> serde_json::Value {
-    let Restructured { decided, passed, threaded, loads, stores, moved } = made;
+    let Restructured { decided, passed, threaded, loads, stores, overwritten, delayed, moved } = made;
     let one = |check: &MovedCheck| json!({ "operation": check.operation, "places": check.places, "out_of_loop": check.out_of_loop });
     let checks: Vec<_> = moved.iter().map(one).collect();
     json!({
         "branches_decided": decided, "checks_passed": passed, "edges_threaded": threaded, "loads_promoted": loads,
-        "stores_behind_loops": stores, "checks_moved": checks,
+        "stores_behind_loops": stores, "stores_overwritten": overwritten, "stores_delayed": delayed, "checks_moved": checks,
     })
 }
 

@@ -1,12 +1,13 @@
-//! What a saturated e-graph makes of the skeleton, so that the function is built again: what is decided, edges past blocks that
-//! they decide, memory that becomes values, and checks that are executed earlier.
+//! What a saturated e-graph makes of the skeleton, so that the function is built again: what is decided, edges past blocks
+//! that they decide, memory that becomes values, stores that not all paths need, and checks that are executed earlier.
 
 use super::Options;
 use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::ir::{Function, InstKind};
 use rewright_cfg_skeleton::skeleton::narrow::is_narrowable;
 use rewright_cfg_skeleton::skeleton::{
-    Change, Hoist, apply, apply_hoists, apply_promotion, apply_threads, changes, hoists, promotion, threads,
+    Change, Delay, Hoist, apply, apply_delays, apply_hoists, apply_promotion, apply_threads, changes, delays, hoists,
+    promotion, threads,
 };
 use rewright_typeprop::Universe;
 
@@ -44,6 +45,10 @@ pub struct Restructured {
     pub loads: usize,
     /// Stores that are executed once, behind the loop that they were in.
     pub stores: usize,
+    /// Stores that are overwritten on all paths, past merges.
+    pub overwritten: usize,
+    /// Stores that are executed later, on those paths only that need them.
+    pub delayed: usize,
     /// Checks that are executed earlier than they were, and less often.
     pub moved: Vec<MovedCheck>,
 }
@@ -56,12 +61,14 @@ impl Restructured {
 
     /// Adds what another part of the function, or another round, was restructured for.
     pub fn add(&mut self, other: Restructured) {
-        let Restructured { decided, passed, threaded, loads, stores, moved } = other;
+        let Restructured { decided, passed, threaded, loads, stores, overwritten, delayed, moved } = other;
         self.decided += decided;
         self.passed += passed;
         self.threaded += threaded;
         self.loads += loads;
         self.stores += stores;
+        self.overwritten += overwritten;
+        self.delayed += delayed;
         self.moved.extend(moved);
     }
 
@@ -76,8 +83,8 @@ impl Restructured {
 }
 
 /// The function with what changes, and what that is; `None` where nothing does. Memory becomes values when
-/// nothing is left to decide, nor by edges of blocks that only decide, and checks move at last. For a back end whose own passes do
-/// all this, they stay.
+/// nothing is left to decide, nor by edges of blocks that only decide, then stores go where they are needed, and checks
+/// move at last. For a back end whose own passes do all this, they stay.
 pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, Restructured)> {
     let Saturated { function, universe, .. } = given;
     let changes = changes(given);
@@ -96,6 +103,12 @@ pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, 
         let (loads, stores) = (promotion.loads(), promotion.stores());
         let made = Restructured { loads, stores, ..Restructured::default() };
         return Some((apply_promotion(function, &promotion), made));
+    }
+    let delays = delays(given);
+    if !delays.is_empty() {
+        let overwritten = delays.iter().filter(|delay| Delay::is_gone(delay)).count();
+        let made = Restructured { overwritten, delayed: delays.len() - overwritten, ..Restructured::default() };
+        return Some((apply_delays(function, &delays), made));
     }
     let hoists = hoists(given);
     let moved = hoists.iter().map(|hoist| MovedCheck::of(hoist, function, universe)).collect();

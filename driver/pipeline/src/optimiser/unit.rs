@@ -181,9 +181,11 @@ impl Unit {
                 let as_it_stands = cost(&chosen.function);
                 // Its cost once later passes have moved the values that stay.
                 let cost_after = as_it_stands.less(chosen.placement_cost).cost;
-                // The table prices no memory that is saved by computing a value again.
+                // The table prices no memory that is saved by computing a value again, and no path with a store less where
+                // arms are worth as much as their branch.
                 let comparable = as_it_stands.less(chosen.rematerialised);
-                if comparable < before || (chosen.rematerialised > 0 && comparable.cost == cost_before) {
+                let gains_more = chosen.rematerialised > 0 || self.restructured.delayed > 0;
+                if comparable < before || (gains_more && comparable.cost == cost_before) {
                     outcome.fate = Fate::Optimised;
                 }
                 outcome.loops = chosen.loops.clone();
