@@ -71,7 +71,7 @@ fn once(args: &Args) -> Result<Finding> {
             silent = ran.silent(&roots);
         }
         (failed, not_run) = (ran.failed.len(), ran.not_run.len());
-        diagnostics.extend(ran.failed.into_iter().chain(ran.not_run));
+        diagnostics.extend(ran.failed.into_iter().chain(ran.not_run).chain(ran.cut_short));
     }
     let examples = wanted.len();
     let warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();

@@ -26,6 +26,8 @@ pub(super) struct Ran {
     pub(super) failed: Vec<Diagnostic>,
     /// A finding for each that would have called what is not allowed, or what cannot be called.
     pub(super) not_run: Vec<Diagnostic>,
+    /// A warning for each that holds only as far as rules have run.
+    pub(super) cut_short: Vec<Diagnostic>,
     /// By family of rules: the examples in which it took part.
     took_part: BTreeMap<RuleId, usize>,
 }
@@ -60,7 +62,8 @@ pub(super) fn run(program: Program, wanted: &[usize], roots: &[PathBuf], calls: 
         .and_then(|clif| clif.optimiser.accept_all().map(|()| clif))
         .context("the rules do not form a program")?;
     let program = clif.optimiser.program();
-    let (mut held, mut failed, mut not_run, mut took_part) = (vec![], vec![], vec![], BTreeMap::new());
+    let (mut held, mut failed, mut not_run, mut cut_short) = (vec![], vec![], vec![], vec![]);
+    let mut took_part = BTreeMap::new();
     for (outcome, unanswered) in apart(&clif.optimiser, wanted, &unanswered) {
         if !unanswered.is_empty() {
             not_run.push(unanswered_finding(&program.examples[outcome.example], &unanswered));
@@ -70,12 +73,15 @@ pub(super) fn run(program: Program, wanted: &[usize], roots: &[PathBuf], calls: 
         families.sort_unstable();
         families.dedup();
         families.into_iter().for_each(|family| *took_part.entry(family).or_default() += 1);
+        if !outcome.cut_short.is_empty() {
+            cut_short.push(cut_short_finding(&program.examples[outcome.example], &outcome.cut_short));
+        }
         match outcome.failure {
             Some(failure) => failed.push(finding(program, &program.examples[outcome.example], failure)),
             None => held.push(outcome.example),
         }
     }
-    Ok(Ran { held, clif, total: wanted.len(), failed, not_run, took_part })
+    Ok(Ran { held, clif, total: wanted.len(), failed, not_run, cut_short, took_part })
 }
 
 fn lock(unanswered: &Mutex<BTreeSet<Unanswered>>) -> MutexGuard<'_, BTreeSet<Unanswered>> {
@@ -110,6 +116,19 @@ fn unanswered_finding(example: &Example, calls: &BTreeSet<Unanswered>) -> Diagno
         primary: Label { span: example.expected, text: "nothing is known of it".into() },
         secondary: vec![],
         help: Some(why.join("\n")),
+        fix: None,
+    }
+}
+
+/// That rules have not come to terms that an example says to be different does not mean that they never do.
+fn cut_short_finding(example: &Example, stops: &[String]) -> Diagnostic {
+    Diagnostic {
+        code: "RW0604",
+        severity: Severity::Warning,
+        message: format!("example {:?} of {} was cut short", example.title, example.pack),
+        primary: Label { span: example.expected, text: "holds as far as the rules have run".into() },
+        secondary: vec![],
+        help: Some(stops.join("\n")),
         fix: None,
     }
 }

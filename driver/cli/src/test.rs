@@ -60,7 +60,7 @@ fn once(args: &Args) -> Result<Finding> {
     let coverage = if args.filter.is_none() { ran.coverage(&roots) } else { vec![] };
     let silent: Vec<&str> = coverage.iter().filter(|(_, examples)| *examples == 0).map(|(rule, _)| *rule).collect();
     let (total, failed, not_run) = (ran.total, ran.failed.len(), ran.not_run.len());
-    let found: Vec<Diagnostic> = ran.failed.iter().chain(&ran.not_run).cloned().collect();
+    let found: Vec<Diagnostic> = ran.failed.iter().chain(&ran.not_run).chain(&ran.cut_short).cloned().collect();
     match args.format {
         Format::Full | Format::Concise => {
             findings::print(args.format, &files, &found);

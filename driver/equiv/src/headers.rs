@@ -152,6 +152,11 @@ fn declared(name: &str, was: (&Module<'_>, &Definition), is: (&Module<'_>, &Defi
         resolve(&mut list, &module.file.groups);
         list
     });
+    if name.starts_with("@llvm.") {
+        // LLVM's readers give an intrinsic its own attributes, whatever a declaration says.
+        let all = [was_attributes, is_attributes].concat();
+        return check(AnnotationTarget::Function, &all, &all, |_| false).map_err(of);
+    }
     check(AnnotationTarget::Function, &was_attributes, &is_attributes, |_| false).map_err(of)?;
     check(AnnotationTarget::Result, &was.0.before(was.1), &is.0.before(is.1), |_| false).map_err(of)?;
     if was.1.parameters.len() != is.1.parameters.len() {

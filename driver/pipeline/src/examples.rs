@@ -36,6 +36,9 @@ pub struct ExampleOutcome {
     pub failure: Option<Failure>,
     /// Rules that took part.
     pub fired: Vec<RuleId>,
+    /// Budgets that ended before the rules did, where the example holds, and only as far as rules have run: it says that
+    /// terms are different, or that one stays as it is.
+    pub cut_short: Vec<String>,
 }
 
 /// Why an example fails.
@@ -85,8 +88,11 @@ fn outcome(program: &Program, index: usize, judgement: Result<Judgement, Example
         Ok(Judgement { failure, fired, stops }) => (failure, fired, stops),
         Err(error) => (Some(Failure::new(error.to_string())), vec![], vec![]),
     };
+    let stops: Vec<String> = stops.iter().map(|stop| describe(program, stop)).collect();
+    let negative = matches!(&example.claim, Claim::Term { verdict: Verdict::Differs(_) | Verdict::Stays, .. });
+    let cut_short = if negative && failure.is_none() && !example.todo { stops.clone() } else { vec![] };
     if let Some(failure) = &mut failure {
-        failure.why.extend(stops.iter().map(|stop| describe(program, stop)));
+        failure.why.extend(stops);
     }
     if example.todo {
         failure = match failure {
@@ -97,7 +103,7 @@ fn outcome(program: &Program, index: usize, judgement: Result<Judgement, Example
             }),
         };
     }
-    ExampleOutcome { example: index, failure, fired }
+    ExampleOutcome { example: index, failure, fired, cut_short }
 }
 
 /// Positions in `fires` of rules that took no part.
@@ -201,8 +207,7 @@ fn judge(
                 fired.sort_unstable();
                 fired.dedup();
                 let failure = match (view.class_of(roots[0]) == view.class_of(roots[1]), expected) {
-                    (true, true) => None,
-                    (false, false) => cut_short(&view.stops),
+                    (true, true) | (false, false) => None,
                     (false, true) => Some(stage.apart(input, *roots, &fired)),
                     (true, false) => Some(stage.united(input, *roots)),
                 };
@@ -243,9 +248,7 @@ fn became(
     let canonical = |f: &Function| canonical(stage.universe, f);
     let got = &outcome.function;
     if canonical(got) == canonical(wanted) {
-        let stays = matches!(stage.example.claim, Claim::Term { verdict: Verdict::Stays, .. });
-        let failure = if stays { cut_short(&stops) } else { None };
-        return Ok(Judgement { failure, fired, stops });
+        return Ok(Judgement { failure: None, fired, stops });
     }
     let cost = |f: &Function| reported(stage.optimiser.cost_of(f, stage.universe, stage.options));
     let (cost_got, cost_wanted) = (cost(got), cost(wanted));
@@ -267,11 +270,6 @@ fn became(
     failure.why.extend(stage.decisive(before, got, wanted));
     failure.why.extend(stage.missing(before, wanted, cost_got, cost_wanted));
     Ok(Judgement { failure: Some(failure), fired, stops })
-}
-
-/// Rules that were cut short do not show that they change nothing.
-fn cut_short(stops: &[Stop]) -> Option<Failure> {
-    (!stops.is_empty()).then(|| Failure::new("not decided: a budget ended before the rules did"))
 }
 
 /// How many statements write memory.

@@ -189,6 +189,14 @@ pub(super) const EXAMPLES: &[Code] = &[
          often a type parameter stands only inside a type of pointers, or a type is not the one that C passes. Correct the \
          declaration; `rewright why-not` says the same of calls in a file of LLVM IR.",
     ),
+    code!(
+        "RW0604",
+        "example that was cut short",
+        "example .. of .. was cut short",
+        "The example says that terms are different, or that one stays as it is, and so it is as far as the rules have run. \
+         But a budget ended before they did, so they might still change it. The help says which budget. Make the example \
+         smaller, or give its rules an end.",
+    ),
 ];
 
 /// `RW07xx`: rules that are wrong, or not proved.

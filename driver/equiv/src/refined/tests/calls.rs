@@ -182,3 +182,20 @@ fn what_a_call_is_given_that_stays_is_computed() {
     assert!(!found.proved);
     assert!(!found.seen.open.keys().any(|reason| reason.contains("before it is there")), "{found:?}");
 }
+
+/// The attributes of an intrinsic are LLVM's, whatever its declaration says; those of other functions are as declared.
+#[test]
+fn declarations_of_intrinsics_need_no_attributes() {
+    let module = |callee: &str, attributes: &str, operation: &str| {
+        format!(
+            "declare i32 {callee}(i32, i32) {attributes}\ndefine i32 @f(i32 %x, i32 %y) {{\n\
+             %m = call i32 {callee}(i32 %x, i32 %y)\n%r = {operation}\nret i32 %r\n}}\n"
+        )
+    };
+    let pair = |callee: &str| {
+        let attributes = "nocallback nofree nosync nounwind speculatable willreturn memory(none)";
+        of_definitions(&module(callee, "", "mul i32 %m, 2"), &module(callee, attributes, "shl i32 %m, 1"))
+    };
+    assert!(pair("@llvm.umax.i32").proved);
+    assert!(!pair("@other").proved);
+}
