@@ -135,7 +135,7 @@ fn a_store_that_may_trap_leaves_that_to_the_next_one() {
         LATER.to_string(),
         format!("{BESIDE}\n  {later}"),
         // It does not trap where the first store has not.
-        format!("%l: i32 = load %p, %four\n  %m = iadd %l, %n\n  store %p, %m, %o trap=3"),
+        "%l: i32 = load %p, %four\n  %m = iadd %l, %n\n  store %p, %m, %o trap=3".to_string(),
         "store %q, %n, %o trap=3".to_string(),
     ] {
         assert_eq!(count(&arms(&store, &other, "", "")), [0, 0], "{other}");
