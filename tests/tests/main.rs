@@ -27,5 +27,6 @@ mod prepared;
 mod random_programs;
 mod readers;
 mod rules_hold;
+mod states;
 mod typed_calls;
 mod wide_stores;

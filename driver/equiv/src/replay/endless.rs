@@ -2,7 +2,6 @@
 //! between, does so again and again.
 
 use super::choice::{RefinementSide, Stop};
-use super::machine::{Frame, Machine};
 use super::memory::Memory;
 use super::value::Value;
 use rewright_llvm::body::Body;
@@ -14,14 +13,34 @@ use std::collections::BTreeMap;
 const BEGIN: usize = 16;
 
 /// What decides how a run goes on from the start of a block.
+pub(super) struct Now<'r, 'a> {
+    pub(super) block: usize,
+    pub(super) values: &'r FxHashMap<&'a str, Value>,
+    pub(super) memory: &'r Memory,
+    /// How often functions were called whose answers may depend on that.
+    pub(super) calls: &'r BTreeMap<String, u32>,
+    pub(super) events: usize,
+    pub(super) choices: usize,
+}
+
+/// Such a state that is kept.
 struct State<'a> {
     block: usize,
     values: FxHashMap<&'a str, Value>,
     memory: Memory,
-    /// How often functions were called whose answers may depend on that.
     calls: BTreeMap<String, u32>,
     events: usize,
     choices: usize,
+}
+
+impl State<'_> {
+    fn is(&self, now: &Now<'_, '_>) -> bool {
+        self.block == now.block
+            && (self.choices, self.events) == (now.choices, now.events)
+            && self.calls == *now.calls
+            && self.values == *now.values
+            && self.memory == *now.memory
+    }
 }
 
 /// Looks for a state that comes back, by Brent's algorithm: the state that is kept is replaced after twice as many
@@ -33,27 +52,20 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Has the run, at the start of a block, been in the same state before?
-    pub(super) fn comes_back(&mut self, machine: &Machine<'a>, frame: &Frame<'a>, block: usize) -> bool {
+    /// Has the run been in this state before?
+    pub(super) fn comes_back(&mut self, now: &Now<'_, 'a>) -> bool {
         self.blocks += 1;
-        if let Some(kept) = &self.kept
-            && kept.block == block
-            && kept.choices == machine.chooser.choices()
-            && kept.events == machine.events.len()
-            && kept.calls == machine.calls
-            && kept.values == frame.values
-            && kept.memory == machine.memory
-        {
+        if self.kept.as_ref().is_some_and(|kept| kept.is(now)) {
             return true;
         }
         if self.blocks >= BEGIN && self.blocks.is_power_of_two() {
             self.kept = Some(State {
-                block,
-                values: frame.values.clone(),
-                memory: machine.memory.clone(),
-                calls: machine.calls.clone(),
-                events: machine.events.len(),
-                choices: machine.chooser.choices(),
+                block: now.block,
+                values: now.values.clone(),
+                memory: now.memory.clone(),
+                calls: now.calls.clone(),
+                events: now.events,
+                choices: now.choices,
             });
         }
         false

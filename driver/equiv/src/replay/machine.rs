@@ -2,7 +2,7 @@
 
 use super::behaviour::{Ending, Event};
 use super::choice::{Chooser, Stop, undefined, unsupported};
-use super::endless::{self, Watch};
+use super::endless::{self, Now, Watch};
 use super::memory::{Byte, Cells, MOST, Memory};
 use super::program::Program;
 use super::value::{Atom, Lane, Object, Pointer, Value};
@@ -208,7 +208,7 @@ impl<'a> Machine<'a> {
             let block = &body.blocks[at];
             self.phis(&block.instructions, frame, from)?;
             // Of callees, what the calls that lead to them promise is not looked at.
-            if self.depth == 1 && watch.comes_back(self, frame, at) {
+            if self.depth == 1 && watch.comes_back(&self.now(frame, at)) {
                 return Err(endless::ends(self.chooser.side, self.program.file, definition, body));
             }
             let mut next = None;
@@ -247,6 +247,17 @@ impl<'a> Machine<'a> {
             from = &block.label;
             let Some(block) = index.get(label) else { return unsupported(format!("there is no block {label}")) };
             at = *block;
+        }
+    }
+
+    fn now<'r>(&'r self, frame: &'r Frame<'a>, block: usize) -> Now<'r, 'a> {
+        Now {
+            block,
+            values: &frame.values,
+            memory: &self.memory,
+            calls: &self.calls,
+            events: self.events.len(),
+            choices: self.chooser.choices(),
         }
     }
 
