@@ -229,6 +229,17 @@ fn the_nearest_configuration_counts() {
 }
 
 #[test]
+fn counts_of_blocks_alone_change_no_function() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "func %h(%a: i64, %c: i8) -> i64 {\n  br %c, t, e\nt:\n  %x = imul %a, %a\n  jump o(%x)\ne:\n  jump o(%a)\n\
+                o(%z: i64):\n  return %z\n}\n";
+    fs::write(dir.path().join("h.ir"), text).unwrap();
+    fs::write(dir.path().join("counts.json"), r#"{ "h": { "b0": 1000, "b1": 1, "b2": 999, "b3": 1000 } }"#).unwrap();
+    let ran = rewright(dir.path(), "opt h.ir --stats --block-counts counts.json");
+    assert!(ran.code == Some(0) && ran.stderr.contains("%h: unchanged, cost 1 -> 1"), "{}", ran.stderr);
+}
+
+#[test]
 fn counts_of_blocks_decide_where_something_is_computed() {
     let dir = tempfile::tempdir().unwrap();
     let clif = "function %f(i64, i64, i64) -> i64 {\nblock0(v0: i64, v1: i64, v2: i64):\n    v3 = imul v0, v0\n    \

@@ -24,9 +24,7 @@ pub(super) fn optimise(
     wanted: impl Fn(usize) -> bool,
 ) -> ModuleOutcome {
     let mut module = optimiser.module.clone();
-    if let Some(counts) = &options.counts {
-        module.functions.iter_mut().for_each(|f| counts.note(f, block_name));
-    }
+    module.functions.iter_mut().for_each(|f| note_counts(f, options));
     let lines = Lines::number(&mut module);
     let done = ModuleOutcome {
         module,
@@ -50,6 +48,13 @@ pub(super) fn optimise(
     lines.finish(&mut work.done, options.log);
     unused::drop_unused(&mut work.done);
     work.done
+}
+
+/// Notes how often a profile says that blocks are executed.
+pub(super) fn note_counts(f: &mut Function, options: &Options) {
+    if let Some(counts) = &options.counts {
+        counts.note(f, block_name);
+    }
 }
 
 pub(super) struct Work<'a> {

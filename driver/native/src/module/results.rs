@@ -7,7 +7,7 @@
 //! **Invariant**: either all callers are verified with the new type, or it is not taken. A caller that is not to be
 //! optimised stays as it is written.
 
-use super::points::Work;
+use super::points::{Work, note_counts};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::calls::callers;
 use rewright_cfg_skeleton::ir::infer::reinfer;
@@ -163,8 +163,9 @@ impl Work<'_> {
 
     /// What a function has gained since the results of its callees have more specific types.
     pub(super) fn count_types_of_callees(&self, index: usize, outcome: &mut OptimisedFunction) {
-        let written = &self.optimiser.module.functions[index];
-        let cost = self.optimiser.optimiser.cost_of(written, self.optimiser.universe(), self.options);
+        let mut written = self.optimiser.module.functions[index].clone();
+        note_counts(&mut written, self.options);
+        let cost = self.optimiser.optimiser.cost_of(&written, self.optimiser.universe(), self.options);
         if outcome.cost_before < cost && outcome.fate == Fate::Unchanged {
             outcome.fate = Fate::Optimised;
         }
