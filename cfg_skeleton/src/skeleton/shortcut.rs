@@ -7,8 +7,8 @@
 //!    needs a proof, or the original's word that it has no meaning otherwise. Nothing but this follows from that word: what
 //!    is said of values behind loops that end is not said of those that must;
 //! 2. it has one exit, to a block that nothing else enters. Parameters of that block are what the loop leaves behind.
-//! They are gone, so that a selection exists only where their classes have other members (a closed form), or they are
-//! unused.
+//!    They are gone, so that a selection exists only where their classes have other members (a closed form), or they are
+//!    unused.
 //!
 //! Members of a class are equal whenever both have a value, so equalities that were found with the loop hold without it.
 

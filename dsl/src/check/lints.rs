@@ -323,7 +323,7 @@ impl Checker<'_> {
         let left = || rule.left.iter().flat_map(Term::subterms).filter_map(called);
         let allocates = |op: &OpId| !ops.get(*op).effects.allocates.is_empty();
         let found = left().filter(allocates).find_map(|early| {
-            let region = ops.get(early).effects.reads.iter().next()?;
+            let region = ops.get(early).effects.reads.first()?;
             let reads = |op: &OpId| *op != early && ops.get(*op).effects.reads.contains(region);
             let late = left().chain(right.subterms().filter_map(called)).find(reads)?;
             Some((early, late, region.clone()))
