@@ -53,4 +53,5 @@ pub mod poison;
 #[cfg(test)]
 pub(crate) mod sample;
 mod told;
+mod top_level;
 pub mod types;

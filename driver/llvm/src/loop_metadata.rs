@@ -3,20 +3,27 @@
 //! A loop's node is `distinct`, and its own first operand: `!6 = distinct !{!6, !7}`. Each further operand is a node about
 //! one property: `!7 = !{!"llvm.loop.mustprogress"}`.
 
-use super::lex::{Kind, Token, tokens};
+use super::lex::{Kind, Token, tokens, unescaped};
 use rustc_hash::FxHashSet;
 
 const PROGRESS: &str = "llvm.loop.mustprogress";
 
 /// The nodes of loops in a file that have `llvm.loop.mustprogress`: such a loop ends, or has an effect that others see.
 pub fn progressing(text: &str) -> FxHashSet<String> {
-    if !text.contains(PROGRESS) {
+    if !text.contains("!llvm.loop") {
         return FxHashSet::default();
     }
-    let says_so = |node: &str| operands(node).is_some_and(|found| found == [format!("!\"{PROGRESS}\"")]);
+    let is_progress = |operand: &String| string(operand).is_some_and(|text| text == PROGRESS.as_bytes());
+    // A second operand says whether the first one holds.
+    let says_so = |node: &str| match operands(node).as_deref() {
+        Some([property]) => is_progress(property),
+        Some([property, value]) => is_progress(property) && ["i1true", "i321"].contains(&value.as_str()),
+        _ => false,
+    };
     let properties: FxHashSet<&str> = nodes(text).filter(|(_, node)| says_so(node)).map(|(name, _)| name).collect();
     let is_progressing = |(name, node): &(&str, &str)| {
-        let found = node.strip_prefix("distinct ").and_then(operands);
+        // A node that names itself is distinct, whether it says so or not.
+        let found = operands(node.strip_prefix("distinct").unwrap_or(node).trim_start());
         found.is_some_and(|found| match found.split_first() {
             Some((first, rest)) => {
                 first == name && rest.iter().any(|operand| properties.contains(operand.as_str()) || says_so(operand))
@@ -27,12 +34,20 @@ pub fn progressing(text: &str) -> FxHashSet<String> {
     nodes(text).filter(is_progressing).map(|(name, _)| name.to_string()).collect()
 }
 
-/// Nodes with a number: they stand at the starts of lines.
+/// Nodes with a number: each has a line of its own.
 pub(super) fn nodes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(|line| {
-        let (name, node) = line.split_once(" = ").filter(|_| line.starts_with('!'))?;
+        let line = line.trim();
+        let (name, node) = line.split_once('=').filter(|_| line.starts_with('!'))?;
+        let (name, node) = (name.trim_end(), node.trim_start());
         name[1..].bytes().all(|b| b.is_ascii_digit()).then_some((name, node))
     })
+}
+
+/// The bytes of an operand `!"text"`.
+fn string(operand: &str) -> Option<Vec<u8>> {
+    let inner = operand.strip_prefix("!\"")?.strip_suffix('"')?;
+    Some(unescaped(inner))
 }
 
 /// What stands between the braces of `!{..}`, without white space.
@@ -73,7 +88,7 @@ define void @f() {
 !1 = distinct !{!1, !20, !10}
 !2 = distinct !{!2, !11}
 !3 = distinct !{!1, !10}
-!4 = !{!4, !10}
+!4 = !{!4, !10} ; distinct, since it names itself
 !5 = distinct !{!5}
 !6 = distinct !{!6, !12}
 !7 = distinct !{!7, !"a, !10, b"}
@@ -88,7 +103,7 @@ define void @f() {
 "#;
         let mut found: Vec<String> = progressing(text).into_iter().collect();
         found.sort();
-        assert_eq!(found, ["!1", "!8"]);
+        assert_eq!(found, ["!1", "!4", "!8"]);
         assert!(progressing("!1 = distinct !{!1, !2}\n!2 = !{!\"llvm.loop.unroll.disable\"}\n").is_empty());
         for end in 0..text.len() {
             progressing(&text[..end]);

@@ -11,6 +11,7 @@ use super::cursor::Cursor;
 use super::error::NotUnderstood;
 use super::lex::{Kind, tokens};
 use super::loop_metadata;
+use super::top_level::{self, Mistake};
 use super::types::{self, Named, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -51,10 +52,15 @@ pub enum ReadError {
         /// The first characters of the line.
         begin: String,
     },
+    /// A line outside of functions is not one whole entity.
+    #[error("{line}:1: `{begin}` is not on a line of its own: write each entity on one line, as `opt -S` does")]
+    NotWhole {
+        /// Counted from 1.
+        line: usize,
+        /// The first characters of the line.
+        begin: String,
+    },
 }
-
-/// The words that lines outside of functions start with, beside `define` and `declare`.
-const TOP_LEVEL: [&str; 6] = ["source_filename", "target", "module", "attributes", "uselistorder", "uselistorder_bb"];
 
 /// This many characters of a line that is not read are shown.
 const SHOWN: usize = 40;
@@ -176,7 +182,6 @@ pub fn read(text: String) -> Result<File, ReadError> {
     let mut triple = String::new();
     let mut declared = vec![];
     let mut open: Option<(usize, usize)> = None;
-    let mut continued = false;
     let mut at = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let start = at;
@@ -191,8 +196,18 @@ pub fn read(text: String) -> Result<File, ReadError> {
                 function.body = body..start;
                 file.functions.push(function);
                 open = None;
+            } else if bare.starts_with('}') {
+                return Err(not_whole(number, bare));
             }
-        } else if bare.starts_with("define ") && bare.ends_with('{') {
+            continue;
+        }
+        if !bare.starts_with("define ") {
+            top_level::check(bare).map_err(|mistake| match mistake {
+                Mistake::Foreign => ReadError::TopLevel { line: number + 1, begin: begin(bare) },
+                Mistake::NotWhole => not_whole(number, bare),
+            })?;
+        }
+        if bare.starts_with("define ") && bare.ends_with('{') {
             open = Some((start, at));
         } else if bare.starts_with("define ") {
             let reason = NotUnderstood::from("the head of a definition does not end in `{` on its line");
@@ -202,7 +217,7 @@ pub fn read(text: String) -> Result<File, ReadError> {
                 declared.push((function.name.clone(), function.attributes.clone()));
                 file.declarations.insert(function.name.clone(), function);
             }
-        } else if bare.starts_with("attributes #") {
+        } else if bare.starts_with("attributes") {
             let tokens = tokens(bare);
             let mut cursor = Cursor::new(bare, &tokens);
             cursor.skip();
@@ -210,7 +225,8 @@ pub fn read(text: String) -> Result<File, ReadError> {
             while !cursor.is_done() && !cursor.eat("{") {
                 cursor.skip();
             }
-            file.groups.insert(name, attributes(&mut cursor));
+            // A group that is written twice has the attributes of both.
+            file.groups.entry(name).or_default().extend(attributes(&mut cursor));
         } else if bare.starts_with('@') {
             file.variables.extend(variable(bare));
         } else if bare.starts_with('%') {
@@ -219,10 +235,7 @@ pub fn read(text: String) -> Result<File, ReadError> {
             file.data_layout = value;
         } else if let Some(value) = target(bare, "triple") {
             triple = value;
-        } else if !continued && is_foreign(bare) {
-            return Err(ReadError::TopLevel { line: number + 1, begin: bare.chars().take(SHOWN).collect() });
         }
-        continued = bare.ends_with([',', '=', '[', '{', '(', '<']);
     }
     if let Some((head, body)) = open {
         let name = definition(&text[head..body]).map_or_else(|_| "a function".into(), |d| d.name);
@@ -423,11 +436,13 @@ fn ends_body(line: &str) -> bool {
     line.strip_prefix('}').is_some_and(|rest| rest.is_empty() || rest.trim_start().starts_with(';'))
 }
 
-/// Does a line outside of functions start with a word with which no entity of LLVM IR starts?
-fn is_foreign(line: &str) -> bool {
-    let end = line.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(line.len());
-    let word = &line[..end];
-    word.starts_with(char::is_alphabetic) && !TOP_LEVEL.contains(&word)
+/// The first characters of a line.
+fn begin(line: &str) -> String {
+    line.chars().take(SHOWN).collect()
+}
+
+fn not_whole(number: usize, line: &str) -> ReadError {
+    ReadError::NotWhole { line: number + 1, begin: begin(line) }
 }
 
 /// The text in quotes of `target datalayout = "e"`.
@@ -498,8 +513,13 @@ mod tests {
         assert!(matches!(read("define void ( {\n}\n".into()), Err(ReadError::Head { line: 1, .. })));
         let foreign = read("; text\n\nhello world\n".into()).err();
         assert_eq!(foreign, Some(ReadError::TopLevel { line: 3, begin: "hello world".into() }));
-        let continued = "@t = global [2 x i32] [\ni32 1,\ni32 2]\n  define void @f() {\n  ret void\n  } ; f\n";
-        assert_eq!(read(continued.into()).map(|file| file.functions.len()), Ok(1));
+        let indented = "  define void @f() {\n  ret void\n  } ; f\n";
+        assert_eq!(read(indented.into()).map(|file| file.functions.len()), Ok(1));
+        for parts in
+            ["@t = global [1 x i32] [\n  i32 1]\n", "define void @f() {\n  ret void\n} define void @g() {\n}\n"]
+        {
+            assert!(matches!(read(parts.into()), Err(ReadError::NotWhole { .. })), "{parts}");
+        }
         assert!(read("define i32* @f() {\n}\n".into()).err().is_some_and(|e| e.to_string().contains("typed pointers")));
     }
 }

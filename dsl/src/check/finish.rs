@@ -181,13 +181,14 @@ impl Elab<'_> {
     /// A state is omitted on the left: not over a call that changes it and gives a value. "In any state" is then
     /// seldom what its author means.
     fn says_state(&mut self, call: &Call, decl: &Op) {
-        let accessed = |region: &String| decl.effects.reads.contains(region) || decl.effects.writes.contains(region);
-        let writer = call.args.iter().find_map(|arg| match &self.node(*arg).kind {
-            NodeKind::Call(operand) => {
-                let (op, _) = operand.chosen.as_ref()?;
+        let accessed = |region: &&String| decl.effects.reads.contains(*region) || decl.effects.writes.contains(*region);
+        let others = if decl.is_sited() { call.args.clone() } else { self.calls() };
+        let writer = others.into_iter().find_map(|other| match &self.node(other).kind {
+            NodeKind::Call(other) if other.around.place == ExprContext::Left => {
+                let (op, _) = other.chosen.as_ref()?;
                 let op = self.universe.ops.get(*op);
-                let region = op.effects.writes.iter().find(|region| accessed(region)).filter(|_| op.is_sited())?;
-                Some((operand.name_span, op, region))
+                let region = op.effects.writes.iter().find(accessed).filter(|_| op.is_sited())?;
+                Some((other.name_span, op, region))
             }
             _ => None,
         });

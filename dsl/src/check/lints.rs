@@ -320,13 +320,15 @@ impl Checker<'_> {
             _ => None,
         };
         let ops = &self.program.universe.ops;
-        let left = || rule.left.iter().flat_map(Term::subterms).filter_map(called);
-        let allocates = |op: &OpId| !ops.get(*op).effects.allocates.is_empty();
-        let found = left().filter(allocates).find_map(|early| {
-            let region = ops.get(early).effects.reads.first()?;
-            let reads = |op: &OpId| *op != early && ops.get(*op).effects.reads.contains(region);
-            let late = left().chain(right.subterms().filter_map(called)).find(reads)?;
-            Some((early, late, region.clone()))
+        let left: Vec<OpId> = rule.left.iter().flat_map(Term::subterms).filter_map(called).collect();
+        let found = left.iter().enumerate().find_map(|(at, early)| {
+            let effects = &ops.get(*early).effects;
+            let others = left.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, op)| *op);
+            // The right side is executed where the root of the left side is.
+            let late: Vec<OpId> = others.chain(right.subterms().filter_map(called).filter(|_| at > 0)).collect();
+            let reads = |region: &String| late.iter().find(|op| ops.get(**op).effects.reads.contains(region));
+            let mut read = effects.reads.iter().filter(|_| !effects.allocates.is_empty());
+            read.find_map(|region| Some((*early, *reads(region)?, region.clone())))
         });
         let Some((early, late, region)) = found else { return };
         let [name, reader] = [early, late].map(|op| ops.get(op).name.clone());

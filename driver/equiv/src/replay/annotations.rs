@@ -57,17 +57,30 @@ impl<'a> Machine<'a> {
         entered: &Entered,
         result: Option<Value>,
     ) -> Result<Option<Value>, Stop> {
+        if definition.attributes.iter().any(|attribute| attribute == "noreturn") {
+            return undefined(format!("{} returns", definition.name));
+        }
         self.kept(definition, entered, result.as_ref())?;
         let list: Vec<&str> = definition.before.iter().map(String::as_str).collect();
         result.map(|value| self.promised(&definition.result, value, &list, AnnotationTarget::Result)).transpose()
     }
 
+    /// How a run of a function ends that does not return: what it promised of memory counts all the same.
+    pub(super) fn stays(&mut self, definition: &Definition, entered: &Entered) -> Stop {
+        if let Err(stop) = self.kept(definition, entered, None) {
+            return stop;
+        }
+        let returns = definition.attributes.iter().any(|attribute| attribute == "willreturn");
+        match (returns, self.chooser.side) {
+            (false, _) => Stop::Ends,
+            (true, RefinementSide::Before) => Stop::Undefined(format!("{} does not return", definition.name)),
+            (true, RefinementSide::After) => Stop::Unsupported("a `willreturn` function that does not return".into()),
+        }
+    }
+
     /// Has a function kept what it promised of memory? It is undefined if the first version may not have, or the second
     /// one certainly has not.
     fn kept(&mut self, definition: &Definition, entered: &Entered, result: Option<&Value>) -> Result<(), Stop> {
-        if definition.attributes.iter().any(|attribute| attribute == "noreturn") {
-            return undefined(format!("{} returns", definition.name));
-        }
         let said = definition.attributes.iter().map(String::as_str);
         let effects = MemoryEffects::of(said).unwrap_or(MemoryEffects::ALL);
         let done: BTreeSet<(Object, bool)> = self.accesses[entered.accesses..].iter().copied().collect();

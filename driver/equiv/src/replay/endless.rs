@@ -73,15 +73,19 @@ impl<'a> Watch<'a> {
 }
 
 /// How a run of a function ends that goes on for ever in its body. Where something promises that it makes progress, the
-/// first version is undefined; whether the second one is, is not decided.
+/// first version is undefined. Whether the second one is, and what other metadata of loops promises, is not decided.
 pub(super) fn ends(side: RefinementSide, file: &File, definition: &Definition, body: &Body) -> Stop {
     let promised = |attribute: &String| matches!(attribute.as_str(), "mustprogress" | "willreturn");
-    let metadata = body.blocks.iter().flat_map(|block| &block.instructions).flat_map(|i| &i.metadata);
-    let progresses = definition.attributes.iter().any(promised)
-        || metadata.into_iter().any(|(kind, node)| kind == "!llvm.loop" && file.progressing_loops.contains(node));
-    match (progresses, side) {
-        (false, _) => Stop::Ends,
-        (true, RefinementSide::Before) => Stop::Undefined("it goes on for ever, and promises to make progress".into()),
-        (true, RefinementSide::After) => Stop::Unsupported("a loop without an end that promises progress".into()),
+    let metadata = || body.blocks.iter().flat_map(|block| &block.instructions).flat_map(|i| &i.metadata);
+    let mut of_loops = metadata().filter(|(kind, _)| kind == "!llvm.loop").map(|(_, node)| node).peekable();
+    let is_spoken_of = of_loops.peek().is_some();
+    let progresses =
+        definition.attributes.iter().any(promised) || of_loops.any(|node| file.progressing_loops.contains(node));
+    match (progresses, is_spoken_of, side) {
+        (false, false, _) => Stop::Ends,
+        (true, _, RefinementSide::Before) => {
+            Stop::Undefined("it goes on for ever, and promises to make progress".into())
+        }
+        _ => Stop::Unsupported("a loop without an end that something is promised of".into()),
     }
 }

@@ -188,7 +188,10 @@ impl<'a> Machine<'a> {
         let mut frame = Frame::default();
         let names = definition.parameters.iter().map(|parameter| parameter.name.as_str());
         frame.values = names.zip(entered.arguments.iter().cloned()).collect();
-        let result = self.blocks(definition, body, &mut frame)?;
+        let result = match self.blocks(definition, body, &mut frame) {
+            Err(Stop::Ends) => return Err(self.stays(definition, &entered)),
+            result => result?,
+        };
         let result = self.leave(definition, &entered, result)?;
         self.stack.pop();
         self.depth -= 1;

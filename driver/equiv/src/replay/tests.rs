@@ -269,12 +269,13 @@ fn loops_without_an_end() {
         )
     };
     let module = |head: &str, body: &str, node: &str| {
+        let body = if node.is_empty() { body.replace(", !llvm.loop !0", "") } else { body.to_string() };
         let text = format!(
-            "define i8 @f() {head}{{\n{body}\n}}\n!0 = distinct !{{!0, !1}}\n!1 = !{{!\"llvm.loop.{node}\"}}\n"
+            "@g = global i8 0\ndefine i8 @f() {head}{{\n{body}\n}}\n!0 = distinct !{{!0, !1}}\n!1 = !{{!\"llvm.loop.{node}\"}}\n"
         );
         rewright_llvm::module::read(text).unwrap()
     };
-    let free = "unroll.disable";
+    let free = "";
     let [ends, endless, returns] = [counter(16), counter(32), "ret i8 1".to_string()];
     let plays = |old: (&str, &str, &str), new: (&str, &str, &str)| {
         let [old, new] = [old, new].map(|(head, body, node)| module(head, body, node));
@@ -294,6 +295,12 @@ fn loops_without_an_end() {
     let slot = "%p = alloca i8\nstore i8 0, ptr %p\nbr label %l\nl:\n%x = load i8, ptr %p\n%y = xor i8 %x, 3\n\
                 store i8 %y, ptr %p\n%c = icmp eq i8 %y, 1\nbr i1 %c, label %o, label %l\no:\nret i8 1";
     assert!(differs(&plays(("", slot, free), ("", &returns, free))));
+    // What breaks a promise of memory is undefined, also where it does not return.
+    let stores = "store i8 1, ptr @g\nbr label %l\nl:\nbr label %l";
+    assert_eq!(plays(("memory(none) ", stores, free), ("", &returns, free)), Replay::Undefined);
+    assert!(differs(&plays(("", stores, free), ("", &returns, free))));
+    // What other metadata promises is not decided.
+    assert!(matches!(plays(("", &endless, "unroll.disable"), ("", &returns, free)), Replay::Unsupported(_)));
     for (head, node) in [("mustprogress ", free), ("willreturn ", free), ("", "mustprogress")] {
         assert_eq!(plays((head, &endless, node), ("", &returns, free)), Replay::Undefined, "{head}{node}");
         assert!(matches!(plays(("", &returns, free), (head, &endless, node)), Replay::Unsupported(_)), "{head}{node}");
