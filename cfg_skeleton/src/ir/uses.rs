@@ -1,6 +1,7 @@
 //! Places where values are used.
 
 use super::{BlockId, EdgeArg, Function, InstId, Value};
+use rustc_hash::FxHashMap;
 
 /// A place where a value is used, with the block at whose end or in which it must be available.
 #[derive(Clone, Copy)]
@@ -51,4 +52,21 @@ pub(crate) fn uses(function: &Function, b: BlockId, mut visit: impl FnMut(Value,
             }
         }
     }
+}
+
+/// Replaces values by others, and these by others again.
+pub(crate) fn replace_uses(f: &mut Function, instead: &FxHashMap<Value, Value>) {
+    let mut changed: Vec<(Use, Value)> = vec![];
+    for block in &f.layout {
+        uses(f, *block, |value, at| {
+            let mut by = value;
+            while let Some(next) = instead.get(&by) {
+                by = *next;
+            }
+            if by != value {
+                changed.push((at, by));
+            }
+        });
+    }
+    changed.into_iter().for_each(|(at, by)| at.replace(f, by));
 }

@@ -21,7 +21,7 @@ use crate::Saturated;
 use crate::addresses::base;
 use crate::egraph::ClassId;
 use crate::ir::normalise::close;
-use crate::ir::uses::{Use, uses};
+use crate::ir::uses::replace_uses;
 use crate::ir::{BlockId, Function, InstId, InstKind, RegionId, Value};
 use rewright_typeprop::Repr;
 use rustc_hash::FxHashMap;
@@ -69,19 +69,7 @@ pub fn apply_delays(f: &Function, delays: &[Delay]) -> Function {
     let mut out = f.clone();
     let instead: FxHashMap<Value, Value> =
         delays.iter().flat_map(|delay| &delay.instead).map(|(v, by)| (*v, *by)).collect();
-    let mut changed: Vec<(Use, Value)> = vec![];
-    for block in &out.layout {
-        uses(&out, *block, |value, at| {
-            let mut by = value;
-            while let Some(next) = instead.get(&by) {
-                by = *next;
-            }
-            if by != value {
-                changed.push((at, by));
-            }
-        });
-    }
-    changed.into_iter().for_each(|(at, by)| at.replace(&mut out, by));
+    replace_uses(&mut out, &instead);
     let is_replaced =
         |f: &Function, inst: &InstId| f.inst(*inst).results.iter().any(|value| instead.contains_key(value));
     for block in out.layout.clone() {
@@ -105,7 +93,7 @@ pub fn apply_delays(f: &Function, delays: &[Delay]) -> Function {
     out
 }
 
-/// What is accessed: bytes at an address that is no sum with a constant.
+/// Accessed bytes: an offset from an address that is not itself a sum with a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Bytes {
     base: ClassId,

@@ -3,7 +3,7 @@
 use super::super::copies::{self, Operand};
 use super::{NewParam, Promotion, Replacement, Source, Sunk};
 use crate::ir::normalise::close;
-use crate::ir::uses::{Use, uses};
+use crate::ir::uses::replace_uses;
 use crate::ir::{EdgeArg, Function, Inst, InstId, Value};
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
@@ -47,19 +47,7 @@ pub fn apply_promotion(f: &Function, promotion: &Promotion) -> Function {
         Replacement::Param(number) => (*value, params[*number]),
     });
     let instead: FxHashMap<Value, Value> = instead.collect();
-    let mut changed: Vec<(Use, Value)> = vec![];
-    for block in &out.layout {
-        uses(&out, *block, |value, at| {
-            let mut by = value;
-            while let Some(next) = instead.get(&by) {
-                by = *next;
-            }
-            if by != value {
-                changed.push((at, by));
-            }
-        });
-    }
-    changed.into_iter().for_each(|(at, by)| at.replace(&mut out, by));
+    replace_uses(&mut out, &instead);
     close(&mut out);
     out
 }

@@ -76,8 +76,8 @@ impl<'a> Watch<'a> {
 /// first version is undefined. Whether the second one is, and what other metadata of loops promises, is not decided.
 pub(super) fn ends(side: RefinementSide, file: &File, definition: &Definition, body: &Body) -> Stop {
     let promised = |attribute: &String| matches!(attribute.as_str(), "mustprogress" | "willreturn");
-    let metadata = || body.blocks.iter().flat_map(|block| &block.instructions).flat_map(|i| &i.metadata);
-    let mut of_loops = metadata().filter(|(kind, _)| kind == "!llvm.loop").map(|(_, node)| node).peekable();
+    let metadata = body.blocks.iter().flat_map(|block| &block.instructions).flat_map(|i| &i.metadata);
+    let mut of_loops = metadata.filter(|(kind, _)| kind == "!llvm.loop").map(|(_, node)| node).peekable();
     let is_spoken_of = of_loops.peek().is_some();
     let progresses =
         definition.attributes.iter().any(promised) || of_loops.any(|node| file.progressing_loops.contains(node));
