@@ -84,6 +84,10 @@ pub(super) struct How {
     /// LLVM IR); without it, what packs declare
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
+    /// For LLVM IR: do what is left to LLVM's own passes otherwise (what is computed where, decided branches, memory across
+    /// merges and loops, checks, variants of loops), because none of them follows
+    #[arg(long)]
+    standalone: bool,
     /// A file with `[costs]`; by default the nearest `rewright.toml` from here upwards. Its `profile = "size"` and
     /// `operations = { imul = 9, "udiv{i64}" = 42 }` come before what packs declare
     #[arg(long, value_name = "FILE")]
@@ -106,7 +110,7 @@ impl How {
 
     /// The same for a language: LLVM IR has costs of its own.
     pub(super) fn options_for(&self, language: Language, program: &Program) -> Result<Options> {
-        self.options_with(program, if language == Language::Llvm { costs::model_for_llvm } else { costs::model })
+        self.options_with(program, if language == Language::Llvm && !self.standalone { costs::model_for_llvm } else { costs::model })
     }
 
     fn options_with(
@@ -128,7 +132,8 @@ impl How {
         let usual = Options::default();
         let select = select::Options { method, cost, budget: self.limits.budget(), ..usual.select };
         let (budget, threads) = (self.limits.saturation(), self.threads.into());
-        Ok(Options { select, budget, threads, variants: true, ..usual })
+        let standalone = self.standalone;
+        Ok(Options { select, budget, threads, standalone, variants: true, ..usual })
     }
 
     pub(super) fn threads(&self) -> usize {

@@ -72,11 +72,11 @@ impl FrontEnd for LlvmInput {
         Imported { functions, universe, refused, places }
     }
 
-    /// Values of most functions keep their placement; of those with calls that packs know better, what is computed
-    /// where may differ.
+    /// Values of most functions keep their placement, unless no other passes follow; of those with calls that packs know
+    /// better, what is computed where may differ.
     fn options(&self, options: &Options) -> Options {
         let options = self.rules.options(&self.file, options);
-        Options { select: select::Options { keep_placement: true, ..options.select }, ..options }
+        Options { select: select::Options { keep_placement: !options.standalone, ..options.select }, ..options }
     }
 
     fn optimise(&self, options: &Options, wanted: Wanted<'_>) -> Box<dyn Optimised + '_> {

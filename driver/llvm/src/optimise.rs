@@ -228,12 +228,13 @@ impl LlvmOptimiser {
 
     /// How functions of a file are selected.
     pub fn options(&self, file: &File, options: &Options) -> Options {
-        // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
-        // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
+        // A rule must not make a C function call itself. LLVM would make one of two instructions that compute the same,
+        // whatever registers there are; and the two might be frozen differently.
         let unavailable = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
-        let select = select::Options { unavailable, registers: None, prefer_original: true, ..options.select.clone() };
+        let prefer_original = !options.standalone;
+        let select = select::Options { unavailable, registers: None, prefer_original, ..options.select.clone() };
         // LLVM's own passes make variants of loops.
-        Options { select, variants: false, ..options.clone() }
+        Options { select, variants: options.variants && options.standalone, ..options.clone() }
     }
 
     /// What becomes of functions of one file: what is known of them, or what the pipeline gives.
@@ -289,7 +290,8 @@ impl LlvmOptimiser {
                 Method::Greedy if known => Method::Auto,
                 method => method,
             };
-            let select = select::Options { method, keep_placement: !known, ..options.select.clone() };
+            let keep_placement = !known && !options.standalone;
+            let select = select::Options { method, keep_placement, ..options.select.clone() };
             let options = Options { select, ..options.clone() };
             whole.add(self.optimiser.optimise(&batch, universe, &options));
             order.extend(own);
@@ -299,7 +301,7 @@ impl LlvmOptimiser {
         Batch { outcomes: outcomes.into_iter().map(|(_, outcome)| outcome).collect(), ..whole }
     }
 
-    /// Takes back what would have become as cheap without rules.
+    /// Takes back what would have become as cheap without rules, which is what LLVM's own passes do.
     fn compare(
         &self,
         outcomes: &mut [OptimisedFunction],
@@ -308,6 +310,9 @@ impl LlvmOptimiser {
         universe: &Universe,
         options: &Options,
     ) {
+        if options.standalone {
+            return;
+        }
         let suspect = |i: &usize| outcomes[*i].fate == Fate::Optimised && !more_is_known[*i];
         let cheaper: Vec<usize> = (0..outcomes.len()).filter(suspect).collect();
         let originals: Vec<Function> = cheaper.iter().map(|i| functions[*i].clone()).collect();
@@ -408,6 +413,9 @@ impl LlvmOptimiser {
 /// What freezing costs: nothing when it is executed, but LLVM knows as little of a frozen value as of one that comes
 /// out of an operation that it does not know.
 fn price_of_freezing(new: &Exported, function: &Function, options: &Options) -> u64 {
+    if options.standalone {
+        return 0;
+    }
     let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
     let executions = new.frozen.iter().map(|b| cfg.frequency(*b)).fold(0, u64::saturating_add);
     executions.saturating_mul(options.select.cost.opaque)

@@ -19,6 +19,9 @@ pub struct Options {
     pub log: bool,
     /// Which changed functions go out.
     pub accept: Accept,
+    /// Functions of LLVM IR are optimised as a whole, since none of LLVM's own passes follow: what they can do is not left
+    /// to them. Other languages always are.
+    pub standalone: bool,
     /// Try variants of functions ([`rewright_cfg_skeleton::variants`]) where a pack speaks of loops.
     pub variants: bool,
     /// How often blocks were executed, for front ends that note it.
@@ -57,6 +60,7 @@ impl Default for Options {
             budget: Budget::default(),
             log: false,
             accept: Accept::default(),
+            standalone: false,
             variants: false,
             counts: None,
             threads: 1,
