@@ -107,6 +107,7 @@ pub fn elaborate_traced(given: Saturated, selection: &Selection) -> Result<Trace
         blocks: vec![empty; f.blocks.len()],
         layout: skeleton.layout.clone(),
         regions: f.regions.clone(),
+        objects: f.objects.clone(),
         ..Function::new(f.name.clone())
     };
     let mut emitter = Emitter {

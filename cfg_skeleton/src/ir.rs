@@ -20,6 +20,7 @@ pub mod interp;
 pub mod layout;
 mod loops;
 pub mod normalise;
+pub mod objects;
 pub mod parse;
 pub mod shares;
 pub mod specialise;
@@ -33,6 +34,7 @@ pub use cfg::{Cfg, Loop, LoopId};
 pub use definitions::{Definition, definitions};
 
 use alias::Aliases;
+use objects::Objects;
 use rewright_typeprop::{OpId, Ty};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -99,6 +101,8 @@ pub struct Function {
     pub promises: Vec<Promise>,
     /// Which stores loads do not see. The text form does not show it.
     pub aliases: Aliases,
+    /// Which objects in memory begin here. The text form does not show it.
+    pub objects: Objects,
 }
 
 /// An operation on values of a function that has a known value whenever the function is executed: the original has no
@@ -356,6 +360,7 @@ impl Function {
             regions: vec![String::new()],
             promises: vec![],
             aliases: Aliases::default(),
+            objects: Objects::default(),
         }
     }
 

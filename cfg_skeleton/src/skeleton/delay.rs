@@ -12,6 +12,9 @@
 //! that only these ways take. It passes nothing then that may write the same bytes, and is executed on no path on which it
 //! was not.
 //!
+//! In an object that nobody else can see, what is not read again is not needed, and what a call does or where the function
+//! ends says nothing of it.
+//!
 //! A store that may trap passes nothing that memory shows when it traps, and where it is not needed, a store to the same
 //! bytes traps in its place, with the same code.
 
@@ -21,6 +24,7 @@ use crate::Saturated;
 use crate::addresses::base;
 use crate::egraph::ClassId;
 use crate::ir::normalise::close;
+use crate::ir::objects::{ObjectId, Place, PrivateObjects};
 use crate::ir::uses::replace_uses;
 use crate::ir::{BlockId, Function, InstId, InstKind, RegionId, Value};
 use rewright_typeprop::Repr;
@@ -58,10 +62,11 @@ pub fn delays(given: Saturated) -> Vec<Delay> {
     let Saturated { function: f, cfg, universe, skeleton, .. } = given;
     let roles = Roles::new(f, cfg, universe);
     let bytes = (0..f.insts.len() as u32).map(|inst| accessed(given, InstId(inst))).collect();
-    let walker = Walker { given, roles, bytes, values: Values::new(given) };
+    let private = PrivateObjects::new(f, cfg, universe);
+    let walker = Walker { given, roles, bytes, places: object_places(given), private, values: Values::new(given) };
     let blocks = skeleton.layout.iter();
-    let places = blocks.flat_map(|block| (0..f.block(*block).insts.len()).map(|at| (*block, at)));
-    places.filter_map(|(block, at)| walker.delay(block, at)).collect()
+    let sites = blocks.flat_map(|block| (0..f.block(*block).insts.len()).map(|at| (*block, at)));
+    sites.filter_map(|(block, at)| walker.delay(block, at)).collect()
 }
 
 /// The function with its stores where they are needed.
@@ -123,9 +128,12 @@ impl Bytes {
 struct Store {
     block: BlockId,
     region: RegionId,
-    bytes: Bytes,
+    /// What it writes, if that is known.
+    bytes: Option<Bytes>,
     /// What it traps with.
     trap: Option<u32>,
+    /// The object that it writes to, where that is private.
+    object: Option<ObjectId>,
 }
 
 /// What an instruction is for a store before it.
@@ -172,11 +180,24 @@ fn accessed(given: Saturated, id: InstId) -> Option<Bytes> {
     Some(Bytes { base, offset, number: i64::from(bits.div_ceil(8)), are_pointer })
 }
 
+/// By class of an address: where it points in an object.
+fn object_places(given: Saturated) -> FxHashMap<ClassId, Place> {
+    let Saturated { function: f, skeleton, view, .. } = given;
+    let places = f.insts.iter().filter_map(|inst| {
+        let input = skeleton.value_input[inst.results.first()?.index()]?;
+        Some((view.class_of(input), f.objects.place(inst)?))
+    });
+    places.collect()
+}
+
 struct Walker<'a> {
     given: Saturated<'a>,
     roles: Roles<'a>,
     /// By instruction: what it accesses, if that is known.
     bytes: Vec<Option<Bytes>>,
+    /// By class of an address: where it points in an object.
+    places: FxHashMap<ClassId, Place>,
+    private: PrivateObjects,
     values: Values<'a>,
 }
 
@@ -186,18 +207,40 @@ impl Walker<'_> {
         let store = self.store(block, id)?;
         let mut met = Met::default();
         if self.is_dead(&store, block, at + 1, &mut met) {
-            // Where there is one state on all ways, selection sees to it.
-            return met.is_merged.then_some(Delay { store: id, to: vec![], instead: met.instead });
+            // Where there is one state on all ways, selection sees to what is overwritten.
+            return (met.is_merged || store.object.is_some()).then_some(Delay { store: id, to: vec![], instead: met.instead });
         }
         let mut met = Met::default();
-        let to = self.places(&store, block, at + 1, 0, &mut met)?;
+        let to = self.needed(&store, block, at + 1, 0, &mut met)?;
         Some(Delay { store: id, to, instead: met.instead })
     }
 
     fn store(&self, block: BlockId, id: InstId) -> Option<Store> {
         let inst = self.given.function.inst(id);
-        let Role::Write { region, trap } = self.roles.of(inst) else { return None };
-        Some(Store { block, region, bytes: self.bytes[id.index()]?, trap })
+        let Role::Write { region, mut trap } = self.roles.of(inst) else { return None };
+        let bytes = self.bytes[id.index()];
+        let mut object = self.object(id);
+        if object.is_some() && bytes.is_some_and(|bytes| self.is_inside(bytes)) {
+            trap = None;
+        }
+        // Where it traps, that is seen.
+        object = object.filter(|_| trap.is_none());
+        (bytes.is_some() || object.is_some()).then_some(Store { block, region, bytes, trap, object })
+    }
+
+    /// The private object that an access is of.
+    fn object(&self, id: InstId) -> Option<ObjectId> {
+        let inst = self.given.function.inst(id);
+        let InstKind::Op { op, access: Some(_), .. } = &inst.kind else { return None };
+        let memory = self.given.universe.ops.get(*op).model?.memory();
+        memory.and(inst.args.first()).and_then(|address| self.private.of(*address))
+    }
+
+    /// Are bytes within an object of a known size?
+    fn is_inside(&self, bytes: Bytes) -> bool {
+        let Some(Place { offset, size: Some(size), .. }) = self.places.get(&bytes.base) else { return false };
+        let (from, number) = (i128::from(*offset) + i128::from(bytes.offset), i128::from(bytes.number));
+        from >= 0 && from + number <= i128::from(*size)
     }
 
     /// Is a store not needed on any way from a place?
@@ -220,7 +263,7 @@ impl Walker<'_> {
                 None => {}
             }
             // One that does not come to an end does not trap.
-            if data.observes || (store.trap.is_some() && data.edges.is_empty()) {
+            if (data.observes && store.object.is_none()) || (store.trap.is_some() && data.edges.is_empty()) {
                 return false;
             }
             for edge in f.block(block).term.edges() {
@@ -237,7 +280,7 @@ impl Walker<'_> {
 
     /// The blocks at whose heads a store is executed that is needed somewhere behind a place: no more often than there, and
     /// not on all ways; `None` if there are none.
-    fn places(&self, store: &Store, block: BlockId, from: usize, depth: usize, met: &mut Met) -> Option<Vec<BlockId>> {
+    fn needed(&self, store: &Store, block: BlockId, from: usize, depth: usize, met: &mut Met) -> Option<Vec<BlockId>> {
         let Saturated { function: f, cfg, skeleton, .. } = self.given;
         let edges = f.block(block).term.edges();
         let is_needed = self.first(store, block, from, false, met).is_some();
@@ -254,7 +297,7 @@ impl Walker<'_> {
             if !may_follow || cfg.predecessors(target).len() > 1 {
                 return None;
             }
-            match self.places(store, target, 0, depth + 1, met) {
+            match self.needed(store, target, 0, depth + 1, met) {
                 Some(further) => {
                     places.extend(further);
                     is_spared = true;
@@ -295,6 +338,9 @@ impl Walker<'_> {
     fn step(&self, store: &Store, id: InstId, block: BlockId) -> Step {
         let Saturated { function: f, universe, .. } = self.given;
         let inst = f.inst(id);
+        if store.object.is_some() {
+            return self.step_in_object(store, id, block);
+        }
         match self.roles.of(inst) {
             Role::Constant(_) | Role::Value | Role::Opaque(_) => Step::Passed,
             Role::Trapping | Role::Check { .. } | Role::Load { check: Some(true), .. } => Step::Needed,
@@ -308,7 +354,7 @@ impl Walker<'_> {
             }
             Role::Load { row, .. } if row != store.region.index() => Step::Passed,
             Role::Load { .. } => match self.bytes[id.index()] {
-                Some(bytes) if bytes.are_apart_from(store.bytes) => Step::Passed,
+                Some(bytes) if store.bytes.is_some_and(|own| bytes.are_apart_from(own)) => Step::Passed,
                 _ => self.known(id, block).unwrap_or(Step::Needed),
             },
             Role::Write { region, trap } => {
@@ -317,17 +363,36 @@ impl Walker<'_> {
                     InstKind::Op { op, .. } => !universe.ops.get(*op).effects.reads.is_empty(),
                     _ => true,
                 };
-                match (bytes, store.trap, trap) {
-                    (Some(bytes), Some(_), _) if trap == store.trap && bytes == store.bytes => Step::Overwritten,
+                match (bytes.zip(store.bytes), store.trap, trap) {
+                    (Some((bytes, own)), Some(_), _) if trap == store.trap && bytes == own => Step::Overwritten,
                     (_, Some(_), _) | (_, None, Some(_)) => Step::Needed,
                     _ if region != store.region => Step::Passed,
                     (None, ..) if reads => Step::Needed,
                     (None, ..) => Step::Written,
-                    (Some(bytes), ..) if bytes.cover(store.bytes) => Step::Overwritten,
-                    (Some(bytes), ..) if bytes.are_apart_from(store.bytes) => Step::Passed,
+                    (Some((bytes, own)), ..) if bytes.cover(own) => Step::Overwritten,
+                    (Some((bytes, own)), ..) if bytes.are_apart_from(own) => Step::Passed,
                     (Some(_), ..) => Step::Written,
                 }
             }
+        }
+    }
+
+    /// The same for a store to a private object: only accesses of that say something of it.
+    fn step_in_object(&self, store: &Store, id: InstId, block: BlockId) -> Step {
+        let Saturated { function: f, universe, .. } = self.given;
+        let InstKind::Op { op, .. } = &f.inst(id).kind else { return Step::Passed };
+        if self.object(id) != store.object {
+            return Step::Passed;
+        }
+        let bytes = self.bytes[id.index()].zip(store.bytes);
+        let is_apart = bytes.is_some_and(|(bytes, own)| bytes.are_apart_from(own));
+        if is_apart {
+            return Step::Passed;
+        }
+        match universe.ops.get(*op).effects.writes.is_empty() {
+            true => self.known(id, block).unwrap_or(Step::Needed),
+            false if bytes.is_some_and(|(bytes, own)| bytes.cover(own)) => Step::Overwritten,
+            false => Step::Written,
         }
     }
 

@@ -18,6 +18,7 @@ use cranelift_codegen::ir as clif;
 use cranelift_codegen::ir::{BlockArg, Endianness, InstructionData, Opcode};
 use cranelift_codegen::packed_option::{PackedOption, ReservedValue};
 use opaque::{WithoutOperands, effects};
+use rewright_cfg_skeleton::ir::objects::{ObjectId, Place};
 use rewright_cfg_skeleton::ir::{
     Access, BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, RegionId, Terminator,
     Value,
@@ -25,6 +26,7 @@ use rewright_cfg_skeleton::ir::{
 use rewright_typeprop::Ty;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 
 /// Why a function cannot be imported; it then passes through as it is.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +86,7 @@ pub fn import(func: &clif::Function, names: &Names, native: Endianness) -> Resul
         },
         payloads: Payloads::default(),
         shared: FxHashMap::default(),
+        mapped: mapped(func),
         values: SecondaryMap::new(),
         blocks: SecondaryMap::new(),
     };
@@ -112,6 +115,13 @@ fn regions(func: &clif::Function) -> Vec<String> {
     std::iter::once("any".to_string()).chain(named).collect()
 }
 
+/// Slots that stack maps name.
+fn mapped(func: &clif::Function) -> BTreeSet<clif::StackSlot> {
+    let insts = func.layout.blocks().flat_map(|block| func.layout.block_insts(block));
+    let entries = insts.filter_map(|inst| func.dfg.user_stack_map_entries(inst)).flatten();
+    entries.map(|entry| entry.slot).collect()
+}
+
 /// Blocks that control can reach.
 fn reachable(func: &clif::Function, entry: clif::Block) -> SecondaryMap<clif::Block, bool> {
     let mut seen = SecondaryMap::with_default(false);
@@ -132,6 +142,8 @@ struct Importer<'a> {
     payloads: Payloads,
     /// Payloads of pure opaque instructions, by everything but their operands.
     shared: FxHashMap<(InstructionData, SmallVec<[clif::Type; 2]>), PayloadId>,
+    /// Slots that stack maps name.
+    mapped: BTreeSet<clif::StackSlot>,
     /// Our value, by original value without aliases.
     values: SecondaryMap<clif::Value, PackedOption<ValueIndex>>,
     /// One more than our block's number; zero for unreachable blocks.
@@ -252,6 +264,9 @@ impl Importer<'_> {
         let payload = if effects == OpaqueEffects::Pure { self.shared_payload(inst) } else { self.payload(inst) };
         let operands: Vec<_> = operands(self.func, inst).collect();
         let args = self.values(&operands);
+        if let Some(place) = self.place(inst) {
+            self.out.objects.set_place(payload, place);
+        }
         self.append(block, InstKind::Opaque { payload, effects }, args, inst);
     }
 
@@ -387,6 +402,19 @@ impl Importer<'_> {
     fn payload(&mut self, inst: clif::Inst) -> PayloadId {
         self.payloads.insts.push(inst);
         PayloadId(self.payloads.insts.len() as u32 - 1)
+    }
+
+    /// Where an address of a stack slot points, unless others look into that: a slot with a key is shown to the embedder, and
+    /// one of a stack map to a garbage collector.
+    fn place(&self, inst: clif::Inst) -> Option<Place> {
+        let func = self.func;
+        let InstructionData::StackAddr { stack_slot, offset, .. } = func.dfg.insts[inst] else { return None };
+        let slot = &func.sized_stack_slots[stack_slot];
+        if slot.key.is_some() || self.mapped.contains(&stack_slot) {
+            return None;
+        }
+        let object = ObjectId::Numbered(stack_slot.as_u32());
+        Some(Place { object, offset: offset.into(), size: Some(slot.size.into()) })
     }
 
     fn shared_payload(&mut self, inst: clif::Inst) -> PayloadId {

@@ -1,13 +1,14 @@
 //! Which stores go, which are executed later, which stay, and that random functions do the same.
 
 use super::*;
-use crate::ir::Cfg;
-use crate::ir::interp::Outcome;
+use crate::ir::{Cfg, Inst, InstKind, PayloadId};
+use crate::ir::interp::{self, Host, Memory, Outcome};
 use crate::ir::text::print;
 use crate::skeleton::build;
 use crate::skeleton::programs::{forwarded, function, written};
 use crate::testing::{random, trap_code, universe};
 use rewright_typeprop::Universe;
+use smallvec::{SmallVec, smallvec};
 
 /// A function with its stores where they are needed, as long as that changes something, and how many have gone and been
 /// delayed.
@@ -247,4 +248,82 @@ fn random_functions_do_the_same() {
         }
     }
     assert!(found[0] + found[1] >= 5, "{found:?}");
+}
+
+/// The opaque instruction that gives the address of an object.
+const OBJECT: PayloadId = PayloadId(100);
+
+/// Gives that address, and knows nothing of memory otherwise.
+#[derive(Default)]
+struct Outside(Vec<(u32, Vec<i64>)>);
+
+impl Host for Outside {
+    fn trap_code(&self, name: &str) -> u32 {
+        trap_code(name)
+    }
+
+    fn execute(&mut self, inst: &Inst, args: &[i64], _: &mut Memory) -> Result<SmallVec<[i64; 2]>, Outcome> {
+        let InstKind::Opaque { payload, .. } = inst.kind else { return Err(Outcome::Unsupported("an operation".into())) };
+        if payload == OBJECT {
+            return Ok(smallvec![random::ADDRESS]);
+        }
+        self.0.push((payload.0, args.to_vec()));
+        Ok(inst.results.iter().map(|_| self.0.len() as i64).collect())
+    }
+}
+
+/// What a function of an object at `%p` does that is seen from outside.
+fn seen(f: &Function, u: &Universe, args: [i64; 2]) -> (Outcome, Vec<(u32, Vec<i64>)>) {
+    let (mut memory, mut outside) = (Memory::default(), Outside::default());
+    memory.add(random::ADDRESS as u64, (0..16).collect());
+    let outcome = interp::run(f, u, &[0, args[0], args[1]], &mut memory, &mut outside, 3000);
+    (outcome, outside.0)
+}
+
+/// A function in which `%p` is the address of an object of its own instead of a parameter.
+fn with_object(text: &str, u: &mut Universe) -> Function {
+    let (head, body) = text.split_once('\n').unwrap();
+    let head = head.replace("%p: i64", "%before: i64");
+    let mut f = function(&format!("{head}\n  %p: i64 = opaque {} pinned ()\n{body}", OBJECT.0), u);
+    f.objects.set_place(OBJECT, Place { object: ObjectId::Numbered(0), offset: 0, size: Some(16) });
+    f
+}
+
+#[test]
+fn what_is_stored_in_an_own_object_and_not_read_again_goes() {
+    let count = |text: &str| {
+        let mut u = universe();
+        let f = with_object(text, &mut u);
+        let (out, found) = delayed(&f, &u);
+        assert_eq!(seen(&f, &u, [1, 2]), seen(&out, &u, [1, 2]), "{text}");
+        found
+    };
+    assert_eq!(count(&arms(STORE, "", "", "")), [1, 0]);
+    assert_eq!(count(&arms(STORE, BESIDE, LATER, "opaque 1 writes ()")), [3, 0]);
+    // Within the object, a store does not trap; elsewhere, it may.
+    assert_eq!(count(&arms("store %p, %k, %o trap=3", "", "", "")), [1, 0]);
+    assert_eq!(count(&arms("%x: i64 = const 16\n  store %p, %k, %x trap=3", "", "", "")), [0, 0]);
+    // What is read in one arm is stored there.
+    let read = "%l: i32 = load %q, %o\n  opaque 2 writes (%l)";
+    assert_eq!(count(&arms("store %p, %k, %o\n  store %p, %k, %four", read, "", "")), [1, 1]);
+    assert_eq!(count(&arms(STORE, "opaque 1 writes (%p)", "", "")), [0, 0]);
+}
+
+#[test]
+fn random_functions_of_an_own_object_do_the_same() {
+    let (mut found, mut ended) = ([0, 0], 0);
+    for seed in 0..1500 {
+        let mut u = universe();
+        let f = with_object(&written(seed), &mut u);
+        let (out, [gone, later]) = delayed(&f, &u);
+        found = [found[0] + gone, found[1] + later];
+        for args in [[5, 2], [-3, 1], [1 << 20, 0]] {
+            let before = seen(&f, &u, args);
+            if before.0 != Outcome::OutOfFuel {
+                assert_eq!(before, seen(&out, &u, args), "{}{}", print(&f, &u), print(&out, &u));
+                ended += usize::from(gone + later > 0);
+            }
+        }
+    }
+    assert!(found[0] >= 500 && ended >= 500, "{found:?}, {ended}");
 }

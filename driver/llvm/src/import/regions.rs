@@ -12,6 +12,7 @@
 use super::Imported;
 use crate::body::{Instruction, Operand, Shape};
 use crate::captures::{captured, holes};
+use crate::effects;
 use crate::module::{Definition, File};
 use rewright_cfg_skeleton::ir::{InstKind, RegionId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,7 +36,7 @@ impl<'a> Pointer<'a> {
 }
 
 /// Regions of a function, at most: a state of each is known at each place. Those behind it are of the rest.
-const MOST: usize = 16;
+const MOST: usize = 64;
 
 /// Gives each access its region.
 pub(super) fn assign(file: &File, definition: &Definition, imported: &mut Imported) {
@@ -131,6 +132,30 @@ fn passed<'b>(file: &File, i: &'b Instruction) -> Vec<&'b str> {
     kept.chain(others).collect()
 }
 
+fn is_noalias(attributes: &[String]) -> bool {
+    attributes.iter().any(|word| word == "noalias")
+}
+
+/// Does an instruction give the address of an object that begins with it?
+pub(super) fn begins_object(file: &File, instruction: &Instruction) -> bool {
+    match &instruction.shape {
+        Shape::Alloca(_) => true,
+        Shape::Call { callee, .. } => {
+            let declared = callee.as_ref().and_then(|callee| file.declarations.get(callee));
+            is_noalias(&instruction.flags) || declared.is_some_and(|declared| is_noalias(&declared.before))
+        }
+        _ => false,
+    }
+}
+
+/// Does an instruction only begin or end the lifetime of objects that it is given?
+pub(super) fn bounds_object(file: &File, instruction: &Instruction) -> bool {
+    let Shape::Call { callee: Some(callee), attributes, bundles: false, .. } = &instruction.shape else { return false };
+    let frees = |word: &String| word == "allockind(\"free\")";
+    callee.starts_with("@llvm.lifetime.")
+        || effects::attributes(file, Some(callee), attributes).iter().flatten().any(frees)
+}
+
 /// Where pointers come from.
 struct Objects<'a> {
     file: &'a File,
@@ -188,19 +213,11 @@ impl<'a> Objects<'a> {
 
     /// Is it a pointer to an object of its own?
     fn is_own(&self, name: &str) -> bool {
-        let says = |attributes: &[String]| attributes.iter().any(|word| word == "noalias");
         if let Some(made) = self.made.get(name) {
-            return match &made.shape {
-                Shape::Alloca(_) => true,
-                Shape::Call { callee, .. } => {
-                    let declared = callee.as_ref().and_then(|callee| self.file.declarations.get(callee));
-                    says(&made.flags) || declared.is_some_and(|declared| says(&declared.before))
-                }
-                _ => false,
-            };
+            return begins_object(self.file, made);
         }
         let parameter = self.definition.parameters.iter().find(|parameter| parameter.name == name);
-        parameter.is_some_and(|p| says(&p.attributes) || p.attributes.iter().any(|word| word.starts_with("byval(")))
+        parameter.is_some_and(|p| is_noalias(&p.attributes) || p.attributes.iter().any(|word| word.starts_with("byval(")))
     }
 
     /// The global variable that a constant points into, if it points into one.
