@@ -1,6 +1,6 @@
 //! Functions that do the same over other control flow: a loop whose first test is made ahead of it and whose others stand
 //! at its end, iterations ahead of a loop, several iterations in one, a loop for each way that a condition comes out
-//! which it does not change.
+//! which it does not change; a merge of which each way into it has a copy.
 //!
 //! A variant consists of copies of blocks of the original ([`copies`]); a [`Change`] says which, and where their edges
 //! lead ([`shapes`]). Nothing is computed otherwise: what is known in a copy (that a first test holds, which way a branch
@@ -13,6 +13,7 @@
 mod check;
 mod condition;
 mod copies;
+mod merges;
 mod rename;
 mod shapes;
 
@@ -21,7 +22,9 @@ pub use check::NoCopy;
 use crate::ir::verify::{IrError, verify};
 use crate::ir::{BlockId, Cfg, Function, InstKind, LoopId};
 use condition::steady_branches;
+use copies::Witness;
 use rewright_typeprop::Universe;
+use rewright_typeprop::ops::LoopRole;
 use shapes::Copyable;
 
 /// Instructions of a loop that is copied as a whole, at most.
@@ -39,7 +42,7 @@ const MAX_COPIES: u64 = 300;
 /// Instructions of a loop of which two iterations become one, at most.
 const MAX_UNROLLED: usize = 40;
 
-/// What is done to a loop.
+/// What is done to a loop, or to a merge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Change {
     /// The first test is made ahead of it; further ones stand at its end.
@@ -52,14 +55,16 @@ pub enum Change {
     Unrolled(u64),
     /// One loop for each way that this block's branch goes, which always goes the same way.
     Divided(BlockId),
+    /// Each way into this merge has a copy of it.
+    Copied(BlockId),
 }
 
-/// A change of one loop of a function.
+/// A change of one loop or merge of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Proposal {
-    /// The loop, by number: outer before inner ones.
-    pub of: LoopId,
-    /// Its header.
+    /// The loop, by number: outer before inner ones. None for a merge.
+    pub of: Option<LoopId>,
+    /// The loop's header, or the merge.
     pub header: BlockId,
     /// What is done to it.
     pub change: Change,
@@ -76,13 +81,24 @@ pub enum Unfaithful {
     NoCopy(#[from] NoCopy),
 }
 
-/// Changes that may be worth it, inner loops first. The function is in normal form
+/// Does a pack speak of loops?
+pub fn speaks_of_loops(universe: &Universe) -> bool {
+    universe.ops.iter().any(|(_, op)| op.in_loop == Some(LoopRole::Theta))
+}
+
+/// Changes of merges that may be worth it. The function is in normal form
 /// ([`normalise`](crate::ir::normalise::normalise)).
+pub fn merge_proposals(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Proposal> {
+    let merges = merges::worth_copies(function, cfg, universe).into_iter();
+    merges.map(|merge| Proposal { of: None, header: merge, change: Change::Copied(merge) }).collect()
+}
+
+/// Changes of loops that may be worth it, inner loops first. The function is in normal form.
 pub fn proposals(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Proposal> {
     let mut found = vec![];
     for (of, l) in cfg.loops().rev() {
         let Some(copyable) = Copyable::new(function, cfg, of) else { continue };
-        let mut propose = |change| found.push(Proposal { of, header: l.header, change });
+        let mut propose = |change| found.push(Proposal { of: Some(of), header: l.header, change });
         let size = copyable.blocks().iter().map(|block| instructions(function, *block)).sum::<usize>();
         let is_small = |times: &u64| *times <= MAX_ITERATIONS && times * size as u64 <= MAX_COPIES;
         let times = copyable.trips(universe).filter(is_small);
@@ -111,7 +127,7 @@ fn instructions(function: &Function, block: BlockId) -> usize {
     insts.filter(|id| !matches!(function.inst(**id).kind, InstKind::Const(_))).count()
 }
 
-/// The function with a change made that [`proposals`] has given for it; none where it cannot be made: an edge that
+/// The function with a change made that [`proposals`] or [`merge_proposals`] has given for it; none where it cannot be made: an edge that
 /// must stay would have to carry more.
 ///
 /// # Errors
@@ -122,13 +138,24 @@ pub fn vary(
     universe: &Universe,
     proposal: Proposal,
 ) -> Result<Option<Function>, Unfaithful> {
-    let changed = Copyable::new(function, cfg, proposal.of).and_then(|l| l.changed(proposal.change, universe));
-    let Some((variant, witness)) = changed else { return Ok(None) };
+    let Some((variant, witness)) = changed(function, cfg, universe, proposal) else { return Ok(None) };
     if let Some(error) = verify(&variant, universe).first() {
         return Err(Unfaithful::Invalid(error.clone()));
     }
     check::check(function, &variant, universe, &witness)?;
     Ok(Some(variant))
+}
+
+fn changed(
+    function: &Function,
+    cfg: &Cfg,
+    universe: &Universe,
+    Proposal { of, change, .. }: Proposal,
+) -> Option<(Function, Witness)> {
+    match change {
+        Change::Copied(merge) => merges::copied(function, cfg, merge),
+        _ => Copyable::new(function, cfg, of?)?.changed(change, universe),
+    }
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl Optimised {
             let request = Request::read(text).unwrap_or_else(|e| panic!("{text}: {e}"));
             FrontEnd::specialise(&mut before, &request).unwrap_or_else(|e| panic!("{text}: {e}"));
         }
-        let after = before.optimise(&Options { log: true, ..Options::default() }, |_| true);
+        let after = before.optimise(&Options { log: true, variants: true, ..Options::default() }, |_| true);
         for function in after.statistics.wanted() {
             assert!(matches!(function.fate, Fate::Optimised | Fate::Unchanged), "{:?}\n{module}", function.fate);
         }

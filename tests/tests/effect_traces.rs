@@ -13,6 +13,7 @@
 use rewright_cfg_skeleton::ir::interp::{Host, Memory, Outcome, Results, run};
 use rewright_cfg_skeleton::ir::{Function, Inst, InstKind};
 use rewright_cfg_skeleton::testing::random::Random;
+use rewright_pipeline::optimiser::VariantFate;
 use rewright_tests::domain::Optimised;
 use rewright_typeprop::Universe;
 use std::collections::{BTreeMap, BTreeSet};
@@ -322,7 +323,7 @@ const COUNT: u64 = 400;
 
 #[test]
 fn the_outside_sees_the_same_but_for_what_remarks_list() {
-    let (mut relaxed, mut moved, mut rarer, mut kept, mut io_gone, mut ended, mut exchanged) = (0, 0, 0, 0, 0, 0, 0);
+    let [mut relaxed, mut moved, mut rarer, mut kept, mut io_gone, mut ended, mut exchanged, mut copied] = [0; 8];
     for seed in SEED..SEED + COUNT {
         let text = Writer::function(seed, 10);
         let done = Optimised::new(PACK, &text);
@@ -343,17 +344,26 @@ fn the_outside_sees_the_same_but_for_what_remarks_list() {
             assert!(matches!(returned, Outcome::Return(_) | Outcome::Trap(7 | STOPPED)), "{returned:?}\n{}", shown());
             ended += usize::from(!matches!(returned, Outcome::Return(_)));
             assert_eq!((returned, before.cell), (returned_after, after.cell), "{}", shown());
-            let listed = |s: &&Executed| s.number.is_some_and(|n| gone.contains(&n));
-            let (left_out, expected): (Vec<_>, Vec<_>) = before.trace.iter().partition(listed);
-            assert_in_pairs(&left_out, &shown);
-            kept += expected.len();
+            let listed = |s: &Executed| s.number.is_some_and(|n| gone.contains(&n));
             // Operands of what the outside does not see may be simpler than they were.
             let seen = |s: &Executed| (s.number, s.name.clone(), if s.io { s.args.clone() } else { vec![] });
             let is_object = |s: &&Executed| ["copy", "sort"].contains(&s.name.as_str());
-            let (objects, expected): (Vec<_>, Vec<_>) = expected.into_iter().partition(is_object);
-            let (made, others): (Vec<_>, Vec<_>) = after.trace.iter().partition(is_object);
-            let expected: Vec<_> = expected.into_iter().map(seen).collect();
-            assert_eq!(expected, others.into_iter().map(seen).collect::<Vec<_>>(), "{}", shown());
+            let (objects, others): (Vec<_>, Vec<_>) = before.trace.iter().partition(is_object);
+            let (made, others_after): (Vec<_>, Vec<_>) = after.trace.iter().partition(is_object);
+            // Of a block that is copied, a statement may be left out in one copy.
+            let is_copied = outcome.variants.iter().any(|v| matches!(v.fate, VariantFate::Taken { .. }));
+            copied += usize::from(is_copied);
+            let (mut left_out, mut expected) = (vec![], others_after.iter().peekable());
+            for statement in others {
+                let is_next = expected.peek().is_some_and(|next| seen(next) == seen(statement));
+                match listed(statement) && !(is_copied && is_next) {
+                    true => left_out.push(statement),
+                    false => assert_eq!(expected.next().map(|s| seen(s)), Some(seen(statement)), "{}", shown()),
+                }
+            }
+            assert!(expected.next().is_none(), "{}", shown());
+            assert_in_pairs(&left_out, &shown);
+            kept += others_after.len();
             let count = |list: &[&Executed]| {
                 let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
                 list.iter().for_each(|s| *counts.entry(s.number.expect("it has one")).or_default() += 1);
@@ -362,16 +372,19 @@ fn the_outside_sees_the_same_but_for_what_remarks_list() {
             let (before, after) = (count(&objects), count(&made));
             for number in before.keys().chain(after.keys()) {
                 let [before, after] = [&before, &after].map(|counts| counts.get(number).copied().unwrap_or(0));
-                assert!(after == before || elsewhere.contains(number) && after < before, "{number}: {}", shown());
-                rarer += usize::from(after < before);
+                let is_rarer = after < before && (elsewhere.contains(number) || is_copied && gone.contains(number));
+                let is_gone = after == 0 && gone.contains(number);
+                assert!(is_gone || is_rarer || after == before, "{number}: {}", shown());
+                rarer += usize::from(is_rarer && !is_gone);
             }
         }
     }
     println!(
         "{COUNT} programs: {relaxed} statements left out, {io_gone} locks among them; {moved} moved, {rarer} times \
          executed less often; {kept} executed statements; \
-         {ended} runs ended early; {exchanged} programs with another writer"
+         {ended} runs ended early; {exchanged} programs with another writer; {copied} runs of copied merges"
     );
+    assert!(copied > COUNT as usize / 10, "merges had copies");
     let much = relaxed > COUNT as usize / 2 && io_gone > COUNT as usize / 4 && kept > 5 * COUNT as usize;
     assert!(moved > COUNT as usize / 4 && rarer > COUNT as usize / 4, "statements had where to move");
     assert!(much && ended > COUNT as usize / 4 && exchanged > COUNT as usize / 10, "the rules had much to do");

@@ -101,6 +101,53 @@ func %forward(%w: Matrix, %x: Matrix, %b: Matrix, %f: Activation) -> Matrix {
     assert_eq!(done.operations("forward"), ["fused"], "{}", done.text("forward"));
 }
 
+/// Figure 10, where each product is a new matrix: the layer's product goes to the arms, and what stands behind the merge is
+/// copied into them, so that the arm without the dropout gets the fused call.
+#[test]
+fn figure_10_a_layer_is_fused_in_the_arm_that_allows_it() {
+    let pack = "
+pack layers
+import std.core
+type Matrix
+type Lazy
+type Activation
+fn mul(a: Matrix, b: Matrix) -> Matrix  effects allocates(heap)  cost 6000
+fn lift(x: Matrix) -> Lazy  pure  cost 1
+fn badd(x: Lazy, b: Lazy) -> Lazy  pure  cost 5
+fn bcast(f: Activation, x: Lazy) -> Lazy  pure  cost 5
+fn materialize(x: Lazy) -> Matrix  effects allocates(heap)  cost 900
+fn dropout(x: Matrix) -> Matrix  effects allocates(heap), io  cost 900
+fn fused(f: Activation, w: Matrix, x: Matrix, b: Matrix) -> Matrix  effects allocates(heap)  cost 6100
+unsafe rule lazily(x: Lazy): lift(materialize(x)) => x
+  removes allocates(heap) because \"a new matrix that nothing refers to\"
+unsafe rule dense(f: Activation, w: Matrix, x: Matrix, b: Matrix):
+  materialize(bcast(f, badd(lift(mul(w, x)), lift(b)))) => fused(f, w, x, b)
+  removes allocates(heap) because \"a new matrix that nothing refers to\"
+schedule default { saturate rules }
+";
+    let module = "
+func %forward(%w: Matrix, %x: Matrix, %b: Matrix, %f: Activation, %training: i8) -> Matrix {
+  %wx = mul %w, %x
+  %l = lift %wx
+  %lb = lift %b
+  %s = badd %l, %lb
+  %logits = materialize %s
+  br %training, train, join(%logits)
+train:
+  %dropped = dropout %logits
+  jump join(%dropped)
+join(%z: Matrix):
+  %again = lift %z
+  %a = bcast %f, %again
+  %y = materialize %a
+  return %y
+}
+";
+    let done = Optimised::new(pack, module);
+    let training = ["mul", "lift", "lift", "badd", "materialize", "dropout", "lift", "bcast", "materialize"];
+    assert_eq!(done.operations("forward"), [&training[..], &["fused"]].concat(), "{}", done.text("forward"));
+}
+
 /// The operation that is executed where a write stays is chosen together with values: a copy of a product is the product in
 /// place, unless the product is wanted anyway.
 #[test]

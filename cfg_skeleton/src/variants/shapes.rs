@@ -113,6 +113,8 @@ impl<'a> Copyable<'a> {
             Change::Instead(times) => self.ahead(&mut copies, times, times),
             Change::Unrolled(times) => self.unrolled(&mut copies, times),
             Change::Divided(branch) => self.divided(&mut copies, branch, universe)?,
+            // That is no change of a loop.
+            Change::Copied(_) => return None,
         }
         copies.finish()
     }

@@ -1,8 +1,7 @@
 //! Variants do the same as the original, and a wrong one is found, whether it was made wrong by hand or at random.
 
 use super::check::check;
-use super::copies::{Copies, Witness};
-use super::shapes::Copyable;
+use super::copies::Copies;
 use super::*;
 use crate::ir::normalise::normalise;
 use crate::ir::parse::parse;
@@ -18,6 +17,14 @@ fn normal(seed: u64, blocks: usize, universe: &Universe) -> Function {
     f
 }
 
+/// All changes, those of all merges first, whether they are worth it or not.
+fn all_proposals(f: &Function, universe: &Universe) -> Vec<Proposal> {
+    let cfg = Cfg::new(f);
+    let merges = f.layout.iter().copied().filter(|block| merges::is_copyable(f, &cfg, *block));
+    let merges = merges.map(|merge| Proposal { of: None, header: merge, change: Change::Copied(merge) });
+    merges.chain(proposals(f, &cfg, universe)).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -29,7 +36,7 @@ proptest! {
         let mut work = vec![(original.clone(), 0)];
         while let Some((f, depth)) = work.pop() {
             let cfg = Cfg::new(&f);
-            for proposal in proposals(&f, &cfg, &universe).into_iter().take(6) {
+            for proposal in all_proposals(&f, &universe).into_iter().take(6) {
                 let made = vary(&f, &cfg, &universe, proposal);
                 prop_assert!(made.is_ok(), "{proposal:?}: {made:?}");
                 let Ok(Some(mut variant)) = made else { continue };
@@ -49,9 +56,8 @@ proptest! {
         let original = normal(seed, blocks, &universe);
         let cfg = Cfg::new(&original);
         let mut random = Random(seed);
-        for proposal in proposals(&original, &cfg, &universe).into_iter().take(4) {
-            let l = Copyable::new(&original, &cfg, proposal.of).unwrap();
-            let Some((variant, witness)) = l.changed(proposal.change, &universe) else { continue };
+        for proposal in all_proposals(&original, &universe).into_iter().take(4) {
+            let Some((variant, witness)) = changed(&original, &cfg, &universe, proposal) else { continue };
             for _ in 0..12 {
                 let mut mutant = variant.clone();
                 mutate(&mut mutant, &mut random);
@@ -110,17 +116,18 @@ fn all_changes_are_proposed_somewhere() {
     let mut seen = BTreeSet::new();
     for seed in 0..400 {
         let f = normal(seed, 10, &universe);
-        for proposal in proposals(&f, &Cfg::new(&f), &universe) {
+        for proposal in all_proposals(&f, &universe) {
             seen.insert(match proposal.change {
                 Change::TestLast => 0,
                 Change::Ahead(_) => 1,
                 Change::Unrolled(_) => 2,
                 Change::Divided(_) => 3,
+                Change::Copied(_) => 4,
                 Change::Instead(_) => continue,
             });
         }
     }
-    assert_eq!(seen.len(), 4);
+    assert_eq!(seen.len(), 5);
     // Random loops seldom count between constants.
     let mut universe = universe;
     let counted = parsed(

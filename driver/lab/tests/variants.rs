@@ -242,7 +242,7 @@ fn each_variant_that_was_tried_is_told() {
     let function = outcome.statistics.outcome(1).unwrap();
     let taken = function.variants.iter().filter(|v| matches!(v.fate, VariantFate::Taken { .. })).collect::<Vec<_>>();
     let [taken] = taken[..] else { panic!("{:?}", function.variants) };
-    assert_eq!(taken.number, 1);
+    assert_eq!(taken.number, Some(1));
     let VariantFate::Taken { before, after } = taken.fate else { unreachable!() };
     assert!(after < before);
     // The output has no loop.

@@ -90,7 +90,8 @@ fn variant(remark: &VariantRemark) -> String {
         VariantFate::Untried => "not tried: there are too many others".to_string(),
         VariantFate::Failed(why) => format!("not taken: {why}"),
     };
-    format!("variant, loop {} {}: {fate}", remark.number, changed(remark.change))
+    let what = remark.number.map(|number| format!("loop {number} ")).unwrap_or_default();
+    format!("variant, {what}{}: {fate}", changed(remark.change))
 }
 
 fn changed(change: Change) -> String {
@@ -102,6 +103,7 @@ fn changed(change: Change) -> String {
         Change::Instead(times) => format!("replaced by its {times} iterations"),
         Change::Unrolled(times) => format!("with {times} iterations in one"),
         Change::Divided(block) => format!("for each way that block {} branches", block.0),
+        Change::Copied(block) => format!("block {} for each way into it", block.0),
     }
 }
 
@@ -140,6 +142,7 @@ pub(in super::super) fn variants_json(variants: &[VariantRemark]) -> serde_json:
             Change::Instead(times) => ("iterations instead", Some(times), None),
             Change::Unrolled(times) => ("unrolled", Some(times), None),
             Change::Divided(block) => ("divided", None, Some(block.0)),
+            Change::Copied(block) => ("copied", None, Some(block.0)),
         };
         let (before, cost, because) = match &remark.fate {
             VariantFate::Taken { before, after } => (Some(*before), Some(*after), None),

@@ -6,13 +6,14 @@ use rewright_cfg_skeleton::variants::Change;
 /// A variant of a function that was tried.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VariantRemark {
-    /// Which loop was changed, from 1, outer before inner ones: of the function, or of the last variant that was taken.
-    pub number: usize,
+    /// Which loop was changed, from 1, outer before inner ones: of the function, or of the last variant that was taken. None
+    /// where it was a merge.
+    pub number: Option<usize>,
     /// What was done to it.
     pub change: Change,
     /// What became of it.
     pub fate: VariantFate,
-    /// The header of the loop.
+    /// The header of the loop, or the merge.
     pub(super) header: BlockId,
 }
 

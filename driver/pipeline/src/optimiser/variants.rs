@@ -8,9 +8,8 @@ use super::unit::{Progress, Unit};
 use super::{Batch, Fate, Optimiser, Options, Rules, VariantFate, VariantRemark};
 use rewright_cfg_skeleton::ir::cfg::Weighing;
 use rewright_cfg_skeleton::ir::{Cfg, inline};
-use rewright_cfg_skeleton::variants::{Proposal, proposals, vary};
+use rewright_cfg_skeleton::variants::{Proposal, merge_proposals, proposals, speaks_of_loops, vary};
 use rewright_typeprop::Universe;
-use rewright_typeprop::ops::LoopRole;
 
 /// Changes of one function, each on top of those before.
 const MAX_CHANGES: usize = 4;
@@ -22,14 +21,15 @@ const MAX_TRIED: usize = 6;
 const MAX_INSTRUCTIONS: usize = 600;
 
 impl Optimiser {
-    /// Options for functions of a universe: variants are tried if they are wanted, where a pack speaks of loops and
-    /// executions are counted, not code.
+    /// Options for functions of a universe: variants are tried if they are wanted, where a pack speaks of loops or has
+    /// statements, and executions are counted, not code. Where they change loops, control flow has its price.
     pub fn with_variants(&self, universe: &Universe, options: &Options) -> Options {
         let mut options = options.clone();
-        let speaks_of_loops = || universe.ops.iter().any(|(_, op)| op.in_loop == Some(LoopRole::Theta));
         let counts = matches!(options.select.cost.weighing, Weighing::Executions { .. });
-        options.variants &= counts && options.rules != Rules::Nothing && speaks_of_loops();
-        if options.variants {
+        let has_statements = || universe.ops.iter().any(|(_, op)| op.is_sited());
+        let loops = speaks_of_loops(universe);
+        options.variants &= counts && options.rules != Rules::Nothing && (loops || has_statements());
+        if options.variants && loops {
             options.select.cost = options.select.cost.with_control();
         }
         options
@@ -51,8 +51,12 @@ impl Optimiser {
         };
         let before = chosen.cost(universe, options);
         let cfg = Cfg::new(built).weighed(options.select.cost.weighing);
-        if inline::instructions(built) > MAX_INSTRUCTIONS || cfg.loop_count() == 0 {
+        if inline::instructions(built) > MAX_INSTRUCTIONS {
             return false;
+        }
+        let mut proposed = merge_proposals(built, &cfg, universe);
+        if speaks_of_loops(universe) {
+            proposed.extend(proposals(built, &cfg, universe));
         }
         let (mut tried, mut remarks) = (vec![], vec![]);
         // A change that has cost more mostly costs more when another loop is changed, too.
@@ -62,7 +66,7 @@ impl Optimiser {
                 .iter()
                 .any(|remark| same(remark) && !matches!(remark.fate, VariantFate::Second(_) | VariantFate::Untried))
         };
-        for proposal in proposals(built, &cfg, universe).into_iter().filter(|proposal| !was_tried(proposal)) {
+        for proposal in proposed.into_iter().filter(|proposal| !was_tried(proposal)) {
             let mut say = |fate| remarks.push(remark(proposal, fate));
             if tried.len() == MAX_TRIED {
                 say(VariantFate::Untried);
@@ -103,5 +107,5 @@ impl Optimiser {
 }
 
 fn remark(Proposal { of, header, change }: Proposal, fate: VariantFate) -> VariantRemark {
-    VariantRemark { number: of.index() + 1, change, fate, header }
+    VariantRemark { number: of.map(|of| of.index() + 1), change, fate, header }
 }
