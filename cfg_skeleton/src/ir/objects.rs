@@ -103,9 +103,10 @@ impl PrivateObjects {
             }
             is_new |= match &block.term {
                 Terminator::Return(values) | Terminator::Opaque { args: values, .. } => self.escape(values),
-                Terminator::Jump(_) | Terminator::Branch { .. } | Terminator::Switch { .. } | Terminator::Trap { .. } => {
-                    false
-                }
+                Terminator::Jump(_)
+                | Terminator::Branch { .. }
+                | Terminator::Switch { .. }
+                | Terminator::Trap { .. } => false,
             };
             for edge in block.term.edges() {
                 for (param, arg) in f.block(edge.target).params.iter().zip(&edge.args) {

@@ -124,7 +124,8 @@ impl Bytes {
     }
 }
 
-/// A store that is looked at.
+/// A store that is looked at. Of one that writes anywhere, the object is known.
+#[derive(Clone, Copy)]
 struct Store {
     block: BlockId,
     region: RegionId,
@@ -205,10 +206,22 @@ impl Walker<'_> {
     fn delay(&self, block: BlockId, at: usize) -> Option<Delay> {
         let id = self.given.function.block(block).insts[at];
         let store = self.store(block, id)?;
+        if store.object.is_some() && store.bytes.is_some() {
+            // What is in an object that is not read again may be anything, whichever bytes a loop writes.
+            let anywhere = Store { bytes: None, ..store };
+            let mut met = Met::default();
+            if self.is_dead(&anywhere, block, at + 1, &mut met) {
+                return Some(Delay { store: id, to: vec![], instead: met.instead });
+            }
+        }
         let mut met = Met::default();
         if self.is_dead(&store, block, at + 1, &mut met) {
             // Where there is one state on all ways, selection sees to what is overwritten.
-            return (met.is_merged || store.object.is_some()).then_some(Delay { store: id, to: vec![], instead: met.instead });
+            return (met.is_merged || store.object.is_some()).then_some(Delay {
+                store: id,
+                to: vec![],
+                instead: met.instead,
+            });
         }
         let mut met = Met::default();
         let to = self.needed(&store, block, at + 1, 0, &mut met)?;
@@ -310,9 +323,12 @@ impl Walker<'_> {
     }
 
     /// May an edge be followed: not into the next iteration of a loop that the store is in, nor, if that may trap, round any
-    /// loop?
+    /// loop? A store to anywhere in an object is the same in each iteration.
     fn may_follow(&self, store: &Store, from: BlockId, to: BlockId) -> bool {
         let cfg = self.given.cfg;
+        if store.bytes.is_none() {
+            return true;
+        }
         let goes_round = cfg.is_back_edge(from, to);
         !cfg.is_irreducible(to) && !(goes_round && (store.trap.is_some() || cfg.dominates(to, store.block)))
     }

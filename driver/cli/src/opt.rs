@@ -85,7 +85,7 @@ pub(super) struct How {
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// For LLVM IR: do what is left to LLVM's own passes otherwise (what is computed where, decided branches, memory across
-    /// merges and loops, checks, variants of loops), because none of them follows
+    /// merges and loops, checks), because none of them follows
     #[arg(long)]
     standalone: bool,
     /// A file with `[costs]`; by default the nearest `rewright.toml` from here upwards. Its `profile = "size"` and
@@ -110,7 +110,10 @@ impl How {
 
     /// The same for a language: LLVM IR has costs of its own.
     pub(super) fn options_for(&self, language: Language, program: &Program) -> Result<Options> {
-        self.options_with(program, if language == Language::Llvm && !self.standalone { costs::model_for_llvm } else { costs::model })
+        self.options_with(
+            program,
+            if language == Language::Llvm && !self.standalone { costs::model_for_llvm } else { costs::model },
+        )
     }
 
     fn options_with(

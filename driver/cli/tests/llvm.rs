@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod aliases;
+mod standalone;
 mod validated;
 mod wide_stores;
 
@@ -90,11 +91,13 @@ pub(super) fn rewright(args: &[&str], file: &Path, out: &Path) -> String {
 fn optimised_programs_print_the_same() {
     let mut changed = 0;
     for program in programs() {
-        for (early, debug) in [(false, false), (false, true), (true, false)] {
+        for (early, debug, how) in
+            [(false, false, &[][..]), (false, true, &[]), (true, false, &[]), (false, true, &["--standalone"])]
+        {
             let dir = tempfile::tempdir().unwrap();
             let before = lowered(&dir, &program, early, debug);
             let after = dir.path().join("out.ll");
-            let said = rewright(&["opt", "--extract", "greedy", "--stats", "-o"], &before, &after);
+            let said = rewright(&[&["opt", "--extract", "greedy", "--stats"], how, &["-o"]].concat(), &before, &after);
             assert!(!said.contains("failed"), "{}: {said}", program.display());
             changed += said.matches(": optimised").count();
             verify(&after);

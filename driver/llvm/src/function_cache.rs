@@ -84,9 +84,11 @@ pub(super) fn context(packs: &Universe, universe: &Universe, options: &Options) 
 
 /// What the pipeline sees of a function. Of some, packs know more than LLVM does.
 pub(super) fn key(context: Key, function: &Function, more_is_known: bool) -> Key {
-    let Function { name: _, results, blocks, layout, insts, values, regions, promises, aliases, objects } =
-        function;
-    Key::of_value(0, &(context, more_is_known, (results, blocks, layout, insts, values, regions, promises, aliases, objects)))
+    let Function { name: _, results, blocks, layout, insts, values, regions, promises, aliases, objects } = function;
+    Key::of_value(
+        0,
+        &(context, more_is_known, (results, blocks, layout, insts, values, regions, promises, aliases, objects)),
+    )
 }
 
 #[cfg(test)]

@@ -233,8 +233,8 @@ impl LlvmOptimiser {
         let unavailable = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
         let prefer_original = !options.standalone;
         let select = select::Options { unavailable, registers: None, prefer_original, ..options.select.clone() };
-        // LLVM's own passes make variants of loops.
-        Options { select, variants: options.variants && options.standalone, ..options.clone() }
+        // In copies of iterations, a value of one could take the place of that of another, and be poison where it is not.
+        Options { select, variants: false, ..options.clone() }
     }
 
     /// What becomes of functions of one file: what is known of them, or what the pipeline gives.

@@ -1,9 +1,9 @@
 //! Which stores go, which are executed later, which stay, and that random functions do the same.
 
 use super::*;
-use crate::ir::{Cfg, Inst, InstKind, PayloadId};
 use crate::ir::interp::{self, Host, Memory, Outcome};
 use crate::ir::text::print;
+use crate::ir::{Cfg, Inst, InstKind, PayloadId};
 use crate::skeleton::build;
 use crate::skeleton::programs::{forwarded, function, written};
 use crate::testing::{random, trap_code, universe};
@@ -263,7 +263,9 @@ impl Host for Outside {
     }
 
     fn execute(&mut self, inst: &Inst, args: &[i64], _: &mut Memory) -> Result<SmallVec<[i64; 2]>, Outcome> {
-        let InstKind::Opaque { payload, .. } = inst.kind else { return Err(Outcome::Unsupported("an operation".into())) };
+        let InstKind::Opaque { payload, .. } = inst.kind else {
+            return Err(Outcome::Unsupported("an operation".into()));
+        };
         if payload == OBJECT {
             return Ok(smallvec![random::ADDRESS]);
         }
@@ -303,6 +305,9 @@ fn what_is_stored_in_an_own_object_and_not_read_again_goes() {
     // Within the object, a store does not trap; elsewhere, it may.
     assert_eq!(count(&arms("store %p, %k, %o trap=3", "", "", "")), [1, 0]);
     assert_eq!(count(&arms("%x: i64 = const 16\n  store %p, %k, %x trap=3", "", "", "")), [0, 0]);
+    // A loop stores to it again and again, and reads nothing.
+    let looping = "jump l(%k)\nl(%i: i32):\n  store %p, %i, %o\n  br %i, l(%n), m\nm:\n  store %p, %n, %four\n  return %i\nnever:";
+    assert_eq!(count(&arms(looping, "", "", "")), [2, 0]);
     // What is read in one arm is stored there.
     let read = "%l: i32 = load %q, %o\n  opaque 2 writes (%l)";
     assert_eq!(count(&arms("store %p, %k, %o\n  store %p, %k, %four", read, "", "")), [1, 1]);

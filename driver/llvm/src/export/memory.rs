@@ -49,16 +49,16 @@ impl<'a> Exporter<'a> {
                 if let Some(replaced) = self.poison.store_replaced(inst) {
                     return self.other_store(inst, replaced, opcode);
                 }
-                // A store stands where it stood.
-                let whole = origin.and_then(|_| self.whole(inst)).ok_or_else(bad)?;
                 let ty = self.declared_type(self.function.ty(*value)).ok_or(ExportError::Type(*value))?;
                 let text = self.operand(inst, 1, &ty)?;
-                let address = self.address(inst, 2, &[whole])?;
-                let align = match &whole.shape {
-                    Shape::Store(value, _, access) => alignment_of(*access, &value.ty, self.file).unwrap_or(1),
-                    _ => 1,
+                // One that stands for several of a loop is none of the original's.
+                let whole = origin.and_then(|_| self.whole(inst));
+                let address = self.address(inst, 2, whole.as_slice())?;
+                let align = match whole.map(|whole| &whole.shape) {
+                    Some(Shape::Store(value, _, access)) => alignment_of(*access, &value.ty, self.file).unwrap_or(1),
+                    _ => self.alignment(&ty, access, &[]),
                 };
-                let metadata = metadata_text(whole.metadata.iter());
+                let metadata = whole.map(|whole| metadata_text(whole.metadata.iter())).unwrap_or_default();
                 self.line(&format!("{opcode} {ty} {text}, ptr {address}, align {align}"), &metadata);
             }
             _ => return Err(bad()),

@@ -217,7 +217,8 @@ impl<'a> Objects<'a> {
             return begins_object(self.file, made);
         }
         let parameter = self.definition.parameters.iter().find(|parameter| parameter.name == name);
-        parameter.is_some_and(|p| is_noalias(&p.attributes) || p.attributes.iter().any(|word| word.starts_with("byval(")))
+        parameter
+            .is_some_and(|p| is_noalias(&p.attributes) || p.attributes.iter().any(|word| word.starts_with("byval(")))
     }
 
     /// The global variable that a constant points into, if it points into one.
