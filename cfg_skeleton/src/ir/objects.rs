@@ -11,6 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Instructions about objects that a front end knows, by their payloads.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Objects {
+    /// Of most functions nothing is.
+    known: Option<Box<Known>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+struct Known {
     addresses: BTreeMap<PayloadId, Place>,
     bounds: BTreeSet<PayloadId>,
 }
@@ -38,18 +44,26 @@ pub enum ObjectId {
 impl Objects {
     /// Notes that an opaque instruction gives an address in an object that begins in the function.
     pub fn set_place(&mut self, payload: PayloadId, place: Place) {
-        self.addresses.insert(payload, place);
+        self.known.get_or_insert_default().addresses.insert(payload, place);
     }
 
     /// Notes that an opaque instruction only begins or ends objects that it is given.
     pub fn set_bound(&mut self, payload: PayloadId) {
-        self.bounds.insert(payload);
+        self.known.get_or_insert_default().bounds.insert(payload);
+    }
+
+    fn place_of(&self, payload: PayloadId) -> Option<Place> {
+        self.known.as_ref()?.addresses.get(&payload).copied()
+    }
+
+    fn is_bound(&self, payload: PayloadId) -> bool {
+        self.known.as_ref().is_some_and(|known| known.bounds.contains(&payload))
     }
 
     /// Where what an instruction gives points, if that is in an object.
     pub fn place(&self, inst: &Inst) -> Option<Place> {
         match &inst.kind {
-            InstKind::Opaque { payload, .. } => self.addresses.get(payload).copied(),
+            InstKind::Opaque { payload, .. } => self.place_of(*payload),
             _ => None,
         }
     }
@@ -123,11 +137,11 @@ impl PrivateObjects {
         match &inst.kind {
             InstKind::Const(_) | InstKind::Check { .. } => false,
             InstKind::Opaque { payload, effects } => {
-                let begins = f.objects.addresses.get(payload).map(|place| Reach::One(place.object));
+                let begins = f.objects.place_of(*payload).map(|place| Reach::One(place.object));
                 let mut is_new = begins.is_some_and(|reach| self.point(&inst.results, reach));
                 if *effects == OpaqueEffects::Pure {
                     is_new |= self.flow(&inst.args, &inst.results);
-                } else if !f.objects.bounds.contains(payload) {
+                } else if !f.objects.is_bound(*payload) {
                     is_new |= self.escape(&inst.args);
                 }
                 is_new
