@@ -171,6 +171,7 @@ fn checked(
     checker.check_ops();
     crate::instances::TypeInstances::intern(&mut checker.program.universe.types);
     checker.check_rules();
+    checker.note_cut_short();
     checker.check_laws();
     checker.check_schedules();
     evidence(&mut checker);

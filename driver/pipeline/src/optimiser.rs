@@ -27,7 +27,7 @@ mod variant_remark;
 mod variants;
 
 pub use changed::{Changed, Now};
-pub use graph::{Graph, Price};
+pub use graph::{Graph, Needed, Price};
 pub use loops::{LoopRemark, LoopTest};
 pub use lowered::Lowered;
 pub use options::{Accept, Options, Rules};

@@ -98,7 +98,9 @@ pub(super) const LINTS: &[Code] = &[
         "rule about lists that is cut short",
         "rule `..` is not applied to lists of all lengths",
         "A rule about lists is written out for each combination of their lengths that the packs and the program need. \
-         One about several lists can have very many; the longest are left out.",
+         One about several lists can have very many, of which there are 1,024. A list has at most 255 elements, and a rule \
+         that makes longer lists than it matches does so of the program's own lists, and not of its results for ever. What \
+         is left out does not match.",
     ),
     code!(
         "RW0514",
