@@ -10,7 +10,7 @@ use super::report::Diag;
 use super::solve::{Clash, IType, LiteralKind, Solver, substitute};
 use super::wording::{quoted, short, signature};
 use crate::program::Guard;
-use crate::syntax::ast::{Clause, Rewrite, Span};
+use crate::syntax::ast::{Clause, ClauseKind, Rewrite, Span};
 use rewright_typeprop::{OpId, Term, TypeExpr};
 
 /// One rewriting while it is elaborated.
@@ -64,7 +64,8 @@ impl Elab<'_> {
         }
         shape.conditions = self.whens(clauses.iter().copied());
         self.resolve_waiting();
-        self.divide(shape);
+        let removes = |clause: &&Clause| matches!(clause.kind, ClauseKind::Removes(_));
+        self.divide(shape, !clauses.iter().any(removes));
         self.finish(Some(shape.patterns[0]), true);
         self.rule_checks(shape);
     }
