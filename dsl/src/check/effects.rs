@@ -107,6 +107,9 @@ impl Checker<'_> {
                 ),
             }
         }
+        if let (Some(_), Some(_), Some(ours), Some(theirs)) = (&root_effect, &right_effect, root(left), root(right)) {
+            self.reads_no_more((left_at, right_at), ours, theirs);
+        }
         // Two calls are two statements: what one of them gives (fresh memory, what was read) is not what the other
         // gives.
         if right_effect.is_some() && there.contains(&right) {
@@ -157,6 +160,18 @@ impl Checker<'_> {
                 );
             }
         }
+    }
+
+    /// A statement reads where it is executed; what the left side reads elsewhere may have been written since.
+    fn reads_no_more(&mut self, (left_at, right_at): (Span, Span), left: OpId, right: OpId) {
+        let [ours, theirs] = [left, right].map(|op| self.program.universe.ops.get(op));
+        let accessed = |region: &String| ours.effects.reads.contains(region) || ours.effects.writes.contains(region);
+        let Some(region) = theirs.effects.reads.iter().find(|region| !accessed(region)) else { return };
+        let message = format!("`{}` reads `{region}`, which `{}` does not", theirs.name, ours.name);
+        let report = Diag::error("RW0309", right_at, message, "reads it where it is executed")
+            .also(left_at, format!("knows nothing of `{region}`"))
+            .help("what the rest of the left side reads may have been written before this call is executed");
+        self.report(report);
     }
 
     fn only_statements(&self, terms: Vec<&Term>) -> Vec<Term> {

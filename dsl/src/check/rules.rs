@@ -201,6 +201,7 @@ impl<'a> Checker<'a> {
             }
             None => None,
         };
+        self.check_regions((shape.left_at, shape.right_at), &left, &right);
         self.check_requires(file, shape.right_at, &left, &right, &guards);
         Some(Rewriting { left, right, guards, tparams, vars, both_ways: shape.both_ways, relaxation })
     }

@@ -285,6 +285,8 @@ pub(super) const TYPES: &[Code] = &[
         "this rule drops `..` of `..`",
         "A plain rule must keep effects: a call with `io`, `allocates` or `diverges`, or one that writes and gives \
          a value, may be replaced only by one with the same effects, may not be dropped, and may not be made anew. \
+         Such a call may not read more than \
+         the one whose place it takes, either: it reads where it is executed, when something may have been written. \
          Traps are no matter here: the check beside a trapping operation stays by itself.",
     ),
     code!(
