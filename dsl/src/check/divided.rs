@@ -2,7 +2,7 @@
 //!
 //! Behind `after` such a call is the state after it. Where its own state is written, as a call or as a state in which
 //! another call stands too, the root of a rule is the whole call, state and value, and an operand the value that it gives
-//! in that state. A right side that is a value alone is about the value that the root gives, and the call stays. Everywhere
+//! in that state. Where one side gives no value, the other one is the state after it. A right side that is a value alone is about the value that the root gives, and the call stays. Everywhere
 //! else it is a statement at a place of its own.
 
 use super::elab::Elab;
@@ -15,16 +15,20 @@ use rewright_typeprop::ops::Parts;
 use std::rc::Rc;
 
 impl Elab<'_> {
-    /// A rule whose right side is a state is about the state after its root.
+    /// A rule one of whose sides is a state is about the state after the other one, if that is a call.
     pub(super) fn root_as_state(&mut self, shape: &Shape) {
-        let root = shape.patterns[0];
-        if self.solver.shallow(&self.node(shape.right).ty) != IType::State || shape.patterns.len() > 1 {
+        if shape.patterns.len() > 1 {
             return;
         }
-        self.resolve_waiting();
-        if let Some((_, parts)) = self.divisible(root) {
-            self.take_part(root, parts.state);
-            self.nodes[root.0 as usize].ty = IType::State;
+        for (side, other) in [(shape.patterns[0], shape.right), (shape.right, shape.patterns[0])] {
+            if self.solver.shallow(&self.node(other).ty) != IType::State {
+                continue;
+            }
+            self.resolve_waiting();
+            if let Some((_, parts)) = self.divisible(side) {
+                self.take_part(side, parts.state);
+                self.nodes[side.0 as usize].ty = IType::State;
+            }
         }
     }
 

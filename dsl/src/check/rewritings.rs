@@ -56,7 +56,7 @@ impl Elab<'_> {
             .also(shape.left_at, format!("of type `{l}`"));
             self.report(match clash {
                 _ if one_is_state => {
-                    report.help("a call that gives no value is replaced by one that gives none, or by a state")
+                    report.help("a call that writes and gives no value is replaced by one that writes, or by a state")
                 }
                 Clash::Literal(LiteralKind::Float, _) => report.help("an integer is written without a point: `0`"),
                 _ => report,

@@ -62,6 +62,38 @@ fn the_value_of_a_call_that_stays_is_known() {
     executed(coded, &["push", "pop"]);
 }
 
+/// A write becomes a call that gives a value, which nothing uses; also one that takes the place of the write before it.
+#[test]
+fn a_call_with_a_value_takes_the_place_of_a_write() {
+    let pack = "pack p\nimport std.core\ntype B <: ptr\n\
+                @llvm(\"@put\")\nfn put(b: B, i: i64, x: i64) -> ()  effects writes(memory)  cost 40\n\
+                @llvm(\"@put_two\")\nfn put_two(b: B, i: i64, x: i64, y: i64) -> i32  effects reads(memory), writes(memory)  cost 50\n\
+                @llvm(\"@put_zero\")\nfn put_zero(b: B, i: i64) -> i32  effects reads(memory), writes(memory)  cost 20\n\
+                rule zero(b: B, i: i64, s: State): put(b, i, 0) after s => put_zero(b, i) after s\n\
+                rule anywhere(b: B, i: i64): put(b, i, 1) => put_zero(b, i)\n\
+                rule two(b: B, const i: i64, const j: i64, x: i64, y: i64, s: State):\n\
+                \x20 put(b, j, y) after (put(b, i, x) after s) => put_two(b, i, x, y) after s when icmp_eq(j, iadd(i, 1))\n";
+    let module = "func %zero(%b: B, %i: i64) {\n  %z: i64 = const 0\n  put %b, %i, %z\n  return\n}\n\
+                  func %one(%b: B, %i: i64) {\n  %z: i64 = const 1\n  put %b, %i, %z\n  return\n}\n\
+                  func %two(%b: B, %x: i64, %y: i64) {\n  %i: i64 = const 6\n  %j: i64 = const 7\n  put %b, %i, %x\n  \
+                  put %b, %j, %y\n  return\n}\n";
+    let [zero, one, two] = &optimised(pack, module)[..] else { panic!() };
+    for (lines, call) in [(zero, "put_zero v0, v1"), (one, "put_zero v0, v1"), (two, "put_two v0, v")] {
+        let calls: Vec<&String> = lines.iter().filter(|line| line.contains("put")).collect();
+        assert!(matches!(calls[..], [only] if only.contains(call)), "{lines:?}");
+    }
+    // So it is in C.
+    let c = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n\
+             target triple = \"x86_64-unknown-linux-gnu\"\n\
+             declare void @put(ptr, i64, i64)\ndeclare i32 @put_zero(ptr, i64)\n\
+             define void @f(ptr noundef %b, i64 noundef %i) {\n  call void @put(ptr %b, i64 %i, i64 0)\n  ret void\n}\n";
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("p.rw"), pack).unwrap();
+    fs::write(dir.path().join("f.ll"), c).unwrap();
+    let ran = rewright(dir.path(), "opt f.ll --rules p.rw");
+    assert!(ran.stdout.contains("call i32 @put_zero(ptr %b, i64 %i)"), "{}{}", ran.stdout, ran.stderr);
+}
+
 /// A rule about the value alone takes no state with it, and makes no statement.
 #[test]
 fn rules_about_a_value_are_no_more_than_that() {

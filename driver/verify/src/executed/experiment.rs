@@ -318,7 +318,7 @@ fn is_about_state_alone(case: &Case<'_>) -> bool {
     let ops = &case.program.universe.ops;
     let is_state =
         |term: &Term| matches!(term, Term::Call { op, .. } if matches!(ops.get(*op).part_of, Some(Part::State(_))));
-    is_state(&case.rule.left[0]) && !case.rule.right.terms().iter().all(is_state)
+    is_state(&case.rule.left[0]) != case.rule.right.terms().iter().all(is_state)
 }
 
 /// Is the rule about the value that a call gives, and not about what it leaves behind?
