@@ -87,6 +87,21 @@ fn writes_are_told_from_what_could_have_been() {
     );
 }
 
+/// What one rule makes is priced, and not what another one makes of the same value.
+#[test]
+fn each_rule_has_its_own_price() {
+    let rules = "fn cap(b: B) -> i64  effects reads(memory)  cost 25\n\
+                 rule empty(b: B, s: State): size(b) after (clear(b) after s) => 0\n\
+                 rule capacity(b: B): size(b) => cap(b)\n";
+    let module = "func %f(%b: B) -> i64 {\n  clear %b\n  %n = size %b\n  return %n\n}\n";
+    let pack = format!("{CELLS}{rules}");
+    assert!(why(&pack, module, "empty")[0].starts_with("took part and was chosen"));
+    assert_eq!(
+        why(&pack, module, "capacity"),
+        ["took part, and what it makes is dearer by 24: the cheapest program found costs 41, and 65 with it"]
+    );
+}
+
 /// The instances of a rule over lists are one rule, of which the one that comes nearest is told.
 #[test]
 fn rules_over_lists_have_one_answer() {
