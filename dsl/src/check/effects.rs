@@ -95,16 +95,27 @@ impl Checker<'_> {
                     .also(left_at, format!("has {}", effect.show()))
                     .help("a plain rule keeps effects as they are"),
                 ),
-                None => self.report(
-                    Diag::error(
-                        "RW0309",
-                        right_at,
-                        format!("this rule drops {} of `{name}`", effect.show()),
-                        "has no such effect",
-                    )
-                    .also(left_at, format!("has {}", effect.show()))
-                    .help("only an `unsafe` rule that says `removes ..` and `because ..` may drop an effect"),
-                ),
+                None => {
+                    let has_parts = root(left).is_some_and(|op| self.program.universe.ops.get(op).parts.is_some());
+                    let more = match has_parts {
+                        true => format!(
+                            "; where the call stays, and the rule is about what it gives, name its state: `{name}(..) after s`"
+                        ),
+                        false => String::new(),
+                    };
+                    self.report(
+                        Diag::error(
+                            "RW0309",
+                            right_at,
+                            format!("this rule drops {} of `{name}`", effect.show()),
+                            "has no such effect",
+                        )
+                        .also(left_at, format!("has {}", effect.show()))
+                        .help(format!(
+                            "only an `unsafe` rule that says `removes ..` and `because ..` may drop an effect{more}"
+                        )),
+                    );
+                }
             }
         }
         if let (Some(_), Some(_), Some(ours), Some(theirs)) = (&root_effect, &right_effect, root(left), root(right)) {
