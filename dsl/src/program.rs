@@ -47,6 +47,8 @@ pub struct Program {
     /// The place of each `@link`.
     #[serde(with = "stored::map")]
     pub links: IndexMap<OpId, Span>,
+    /// Rules about lists that are not written out for all lengths, by the first rule of each.
+    pub cut_short: Vec<RuleId>,
 }
 
 /// How what clones share is kept between runs.
@@ -244,12 +246,17 @@ impl Rule {
     }
 }
 
+/// The name of a rule without what tells it from other instances of its item: `std.arith.identities.add_zero`.
+pub fn base_name(name: &str) -> &str {
+    name.split('[').next().unwrap_or_default()
+}
+
 /// What a rule is called in a pack, `ruleset.rule`; `None` where it is not the pack's own. Names of packs may begin
 /// with those of others.
 pub fn own_name<'r>(pack: &str, rule: &'r str) -> Option<&'r str> {
     let own = rule.strip_prefix(pack)?.strip_prefix('.')?;
     // Behind the name there may be a member of a family, and a two-way rule's way back.
-    let name = own.split('[').next().unwrap_or_default();
+    let name = base_name(own);
     (name.strip_suffix(".back").unwrap_or(name).matches('.').count() == 1).then_some(own)
 }
 

@@ -7,6 +7,7 @@ use rewright_cfg_skeleton::ir::text::Printer;
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, render};
 use rewright_dsl::load::{Origin, Root};
+use rewright_engine::Budget;
 use rewright_native::module::{ModuleOptimiser, ModuleOutcome};
 use rewright_packs as packs;
 use rewright_pipeline::examples;
@@ -40,7 +41,7 @@ pub fn failed_examples(pack: &str) -> Vec<String> {
     let clif = ClifOptimiser::new(program(pack, "")).expect("rules that the check accepts form a program");
     let program = clif.optimiser.program();
     let all: Vec<usize> = (0..program.examples.len()).collect();
-    let outcomes = examples::run(&clif.optimiser, &all);
+    let outcomes = examples::run(&clif.optimiser, &all, &Budget::default());
     let failed = outcomes.iter().filter(|o| o.failure.is_some());
     failed.map(|o| program.examples[o.example].title.clone()).collect()
 }

@@ -2,6 +2,7 @@
 
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::{Severity, render};
+use rewright_engine::Budget;
 use rewright_packs as packs;
 use rewright_pipeline::examples;
 use std::collections::BTreeSet;
@@ -25,7 +26,7 @@ fn examples_hold_and_cover_every_rule() {
         let all: Vec<usize> =
             (0..program.examples.len()).filter(|i| own.contains(&program.examples[*i].pack)).collect();
         let mut fired = BTreeSet::new();
-        for outcome in examples::run(&clif.optimiser, &all) {
+        for outcome in examples::run(&clif.optimiser, &all, &Budget::default()) {
             let title = &program.examples[outcome.example].title;
             assert!(outcome.failure.is_none(), "{}: {title}: {:?}", path.display(), outcome.failure);
             fired.extend(outcome.fired.iter().map(|rule| program.rule(*rule).family));

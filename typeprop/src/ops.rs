@@ -305,6 +305,11 @@ impl Op {
         self.is_of_control() || self.part_of.is_some()
     }
 
+    /// Is it the state after a call that gives a value, too? It stands for that call where a write may be executed.
+    pub fn is_state_after(&self) -> bool {
+        matches!(self.part_of, Some(Part::State(_)))
+    }
+
     /// Are the state after it and its value functions of its operands and the state of one region? Then they have names
     /// in rules ([`Parts`]). An object that it allocates is fresh each time, and io depends on when it happens.
     pub fn is_divisible(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::{BlockId, EdgeArg, Function, InstId, Value};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// A place where a value is used, with the block at whose end or in which it must be available.
 #[derive(Clone, Copy)]
@@ -51,6 +52,19 @@ pub(crate) fn uses(function: &Function, b: BlockId, mut visit: impl FnMut(Value,
                 visit(*v, Use::Edge(b, slot as u32, i as u32));
             }
         }
+    }
+}
+
+impl Function {
+    /// The values that instructions, terminators and edges use.
+    pub fn used_values(&self) -> BTreeSet<Value> {
+        let mut used = BTreeSet::new();
+        for block in &self.layout {
+            uses(self, *block, |value, _| {
+                used.insert(value);
+            });
+        }
+        used
     }
 }
 

@@ -261,7 +261,8 @@ impl<'a> Choices<'a> {
             let at_site = self.given.universe.ops.get(op).is_sited() && node.children.last() == Some(&state);
             let Some(children) = self.operands(node.head, &node.children).filter(|_| at_site) else { continue };
             let is_right = calls::is_right_in(self.given, site, node, &self.plan.live);
-            if !is_right || children.contains(&class) || !usable.operation(op) {
+            // An operand may be of the class of its result: a call gives back what it was given.
+            if !is_right || !usable.operation(op) {
                 continue;
             }
             let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));

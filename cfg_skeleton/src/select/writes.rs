@@ -2,7 +2,8 @@
 //!
 //! The class of what is executed at the site of a write ([`super::calls`]) has the nodes of the state after it that take
 //! the state that is live before it, and that may be executed in its place: they write the same, and trap exactly where it
-//! does. So a store to `p + 8` may become one to `p` with the offset 8, and a copy of a product the product in place. A
+//! does. So a store to `p + 8` may become one to `p` with the offset 8, and a copy of a product the product in place. One of them
+//! may be a call that gives a value, which nothing uses then. A
 //! store of other bytes, as of those that a store before it was to write, may be executed where neither may trap.
 
 use super::accesses::Bits;
@@ -37,7 +38,7 @@ impl<'a, 'k> Writes<'a, 'k> {
         let original = self.keys.in_view(self.skeleton, *out);
         let usable = |id: &NodeId| {
             let node = self.view.node(*id);
-            let available = matches!(node.head, Head::Op(op) if self.usable.operation(op));
+            let available = matches!(node.head, Head::Op(op) if self.usable.operation(self.universe.ops.whole(op)));
             node.children.last() == Some(&state)
                 && (node.is_same_but_for_state(&original)
                     || available && self.usable.has_operands(node) && self.stands_for(node, &original, site, known))
@@ -95,7 +96,7 @@ impl<'a, 'k> Writes<'a, 'k> {
         let [op, was] = [op, was].map(|op| self.universe.ops.get(op));
         let effects = &op.effects;
         let writes_the_same = op.gives_state()
-            && !op.is_for_matching()
+            && (!op.is_for_matching() || op.is_state_after())
             && effects.writes == was.effects.writes
             && effects.reads.iter().all(|read| effects.writes.contains(read));
         let is_access = [op, was].map(Op::is_access);

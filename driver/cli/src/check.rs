@@ -5,6 +5,7 @@ mod fix;
 mod in_c;
 
 use super::findings::{self, Format};
+use super::limits::Saturation;
 use super::{Finding, examples, out, packs, project, sources, watch};
 use anyhow::Result;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity, count};
@@ -30,6 +31,8 @@ pub(super) struct Args {
     fix: bool,
     #[command(flatten)]
     calls: packs::Calls,
+    #[command(flatten)]
+    saturation: Saturation,
     /// Check again whenever one of the files changes
     #[arg(long)]
     watch: bool,
@@ -63,8 +66,9 @@ fn once(args: &Args) -> Result<Finding> {
     let (mut failed, mut not_run, mut silent) = (0, 0, vec![]);
     if sound {
         let spinner = out::spinner("examples");
-        let ran = examples::run(program, &wanted, &paths, &args.calls)?;
-        diagnostics.extend(in_c::findings(&ran));
+        let budget = args.saturation.budget();
+        let ran = examples::run(program, &wanted, &paths, &args.calls, &budget)?;
+        diagnostics.extend(in_c::findings(&ran, &budget));
         spinner.finish_and_clear();
         diagnostics.extend(unknown_instructions(&ran, &roots));
         if args.filter.is_none() {

@@ -6,6 +6,7 @@ use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity, count};
 use rewright_dsl::expectation;
 use rewright_dsl::program::{Example, Program, Rule, RuleId, own_name};
+use rewright_engine::Budget;
 use rewright_native::foreign::{Listener, Unanswered};
 use rewright_pipeline::examples::{self, ExampleOutcome, Failure};
 use rewright_pipeline::optimiser::Optimiser;
@@ -48,8 +49,14 @@ pub(super) fn wanted(program: &Program, roots: &[String], filter: Option<&str>) 
     wanted
 }
 
-/// Runs examples of a program without mistakes, which these packs make.
-pub(super) fn run(program: Program, wanted: &[usize], roots: &[PathBuf], calls: &packs::Calls) -> Result<Ran> {
+/// Runs examples of a program without mistakes, which these packs make, each within a budget.
+pub(super) fn run(
+    program: Program,
+    wanted: &[usize],
+    roots: &[PathBuf],
+    calls: &packs::Calls,
+    budget: &Budget,
+) -> Result<Ran> {
     let unanswered = Arc::new(Mutex::new(BTreeSet::new()));
     let listener: Listener = {
         let unanswered = unanswered.clone();
@@ -64,7 +71,7 @@ pub(super) fn run(program: Program, wanted: &[usize], roots: &[PathBuf], calls: 
     let program = clif.optimiser.program();
     let (mut held, mut failed, mut not_run, mut cut_short) = (vec![], vec![], vec![], vec![]);
     let mut took_part = BTreeMap::new();
-    for (outcome, unanswered) in apart(&clif.optimiser, wanted, &unanswered) {
+    for (outcome, unanswered) in apart(&clif.optimiser, wanted, budget, &unanswered) {
         if !unanswered.is_empty() {
             not_run.push(unanswered_finding(&program.examples[outcome.example], &unanswered));
             continue;
@@ -92,17 +99,18 @@ fn lock(unanswered: &Mutex<BTreeSet<Unanswered>>) -> MutexGuard<'_, BTreeSet<Una
 fn apart(
     optimiser: &Optimiser,
     wanted: &[usize],
+    budget: &Budget,
     unanswered: &Mutex<BTreeSet<Unanswered>>,
 ) -> Vec<(ExampleOutcome, BTreeSet<Unanswered>)> {
     lock(unanswered).clear();
-    let outcomes = examples::run(optimiser, wanted);
+    let outcomes = examples::run(optimiser, wanted, budget);
     let calls = std::mem::take(&mut *lock(unanswered));
     if calls.is_empty() || wanted.len() < 2 {
         return outcomes.into_iter().map(|outcome| (outcome, calls.clone())).collect();
     }
     let (first, second) = wanted.split_at(wanted.len() / 2);
-    let mut all = apart(optimiser, first, unanswered);
-    all.extend(apart(optimiser, second, unanswered));
+    let mut all = apart(optimiser, first, budget, unanswered);
+    all.extend(apart(optimiser, second, budget, unanswered));
     all
 }
 

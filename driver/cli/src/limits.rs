@@ -22,11 +22,27 @@ pub(super) struct Limits {
     /// `--effort`, nothing else limits it
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
+    #[command(flatten)]
+    saturation: Saturation,
+}
+
+/// Limits of saturation alone.
+#[derive(clap::Args, Clone, Copy, Default)]
+pub(super) struct Saturation {
     /// How far rules may go in a function: `nodes=N,matches=N,rounds=N,steps=N`, any of them. Rounds are those of one
-    /// `saturate`, steps those of a whole schedule. By default nodes and matches grow with the function. `--stats` names
-    /// the functions in which a budget ended
+    /// `saturate`, steps those of a whole schedule. By default nodes and matches grow with the function. Where a budget
+    /// ended, `--stats` and examples that fail say so
     #[arg(long, value_name = "KIND=N,..", value_parser = counts)]
     budget: Option<Counts>,
+}
+
+impl Saturation {
+    /// As saturation takes them.
+    pub(super) fn budget(&self) -> engine::Budget {
+        let counts = self.budget.unwrap_or_default().0;
+        let said = BudgetKind::ALL.into_iter().zip(counts).filter_map(|(kind, count)| Some((kind, count?)));
+        said.fold(engine::Budget::default(), |budget, (kind, count)| budget.with(kind, count))
+    }
 }
 
 /// What `--budget` says, by position in [`BudgetKind::ALL`].
@@ -47,16 +63,14 @@ impl Limits {
 
     /// As saturation takes them.
     pub(super) fn saturation(&self) -> engine::Budget {
-        let counts = self.budget.unwrap_or_default().0;
-        let said = BudgetKind::ALL.into_iter().zip(counts).filter_map(|(kind, count)| Some((kind, count?)));
-        said.fold(engine::Budget::default(), |budget, (kind, count)| budget.with(kind, count))
+        self.saturation.budget()
     }
 
     /// The same limits as options of a command line.
     pub(super) fn options(&self) -> Vec<String> {
         let effort = self.effort.iter().flat_map(|effort| ["--effort".into(), effort.to_string()]);
         let time = self.time_limit.iter().flat_map(|time| ["--time-limit".into(), time.as_secs_f64().to_string()]);
-        let budget = self.budget.iter().flat_map(|counts| ["--budget".into(), counts.to_string()]);
+        let budget = self.saturation.budget.iter().flat_map(|counts| ["--budget".into(), counts.to_string()]);
         effort.chain(time).chain(budget).collect()
     }
 
@@ -65,7 +79,7 @@ impl Limits {
     /// # Errors
     /// Where it is not what the option takes.
     pub(super) fn set_budget(&mut self, text: &str) -> Result<()> {
-        self.budget = Some(counts(text).map_err(Error::msg)?);
+        self.saturation.budget = Some(counts(text).map_err(Error::msg)?);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use rewright_dsl::check::CUT_SHORT;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
 use rewright_dsl::load::{Origin, Root, Trees};
 use rewright_dsl::nearest::nearest;
-use rewright_dsl::program::{Program, RuleId};
+use rewright_dsl::program::{Program, RuleId, base_name};
 use rewright_dsl::renamed;
 use rewright_dsl::syntax::ast::{Item, ItemKind};
 use rewright_dsl::syntax::parse;
@@ -263,7 +263,7 @@ pub(super) fn rules_or<'n>(
 ) -> Result<Vec<RuleId>> {
     let name = &*present(name);
     let ids = (0..program.rules.len() as u32).map(RuleId);
-    let base = |id: RuleId| program.rule(program.rule(id).family).name.as_str();
+    let base = |id: RuleId| base_name(&program.rule(program.rule(id).family).name);
     let fits = |id: &RuleId| {
         let own = program.rule(*id).name.as_str();
         [own, base(*id)].iter().any(|full| *full == name || full.ends_with(&format!(".{name}")))

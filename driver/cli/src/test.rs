@@ -6,6 +6,7 @@
 mod update;
 
 use super::findings::{self, Format};
+use super::limits::Saturation;
 use super::{Finding, examples, out, packs, project, sources, watch};
 use anyhow::Result;
 use rewright_dsl::diagnostic::count;
@@ -30,6 +31,8 @@ pub(super) struct Args {
     format: Format,
     #[command(flatten)]
     calls: packs::Calls,
+    #[command(flatten)]
+    saturation: Saturation,
     /// Test again whenever one of the files changes
     #[arg(long, conflicts_with = "update")]
     watch: bool,
@@ -39,7 +42,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let args = Args { paths: project::packs(args.paths)?, ..args };
     if args.update {
         sources::refuse_dash(&args.paths, "--update")?;
-        update::update(&sources::packs(&args.paths)?, args.filter.as_deref(), &args.calls)?;
+        update::update(&sources::packs(&args.paths)?, args.filter.as_deref(), &args.calls, &args.saturation.budget())?;
     }
     if args.watch {
         sources::refuse_dash(&args.paths, "--watch")?;
@@ -54,7 +57,7 @@ fn once(args: &Args) -> Result<Finding> {
     };
     let wanted = examples::wanted(&program, &roots, args.filter.as_deref());
     let spinner = out::spinner("examples");
-    let ran = examples::run(program, &wanted, &paths, &args.calls)?;
+    let ran = examples::run(program, &wanted, &paths, &args.calls, &args.saturation.budget())?;
     spinner.finish_and_clear();
     // Of some examples nothing follows for rules.
     let coverage = if args.filter.is_none() { ran.coverage(&roots) } else { vec![] };

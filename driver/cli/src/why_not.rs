@@ -7,10 +7,10 @@ use anyhow::Result;
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_dsl::diagnostic::count;
-use rewright_dsl::program::RuleId;
+use rewright_dsl::program::{RuleId, base_name};
 use rewright_pipeline::front::{Imported, RefusedCall};
 use rewright_pipeline::optimiser::{
-    Fate, FunctionOutcome, Graph, OptimisedFunction, Optimiser, Options, Price, Unwritten,
+    Fate, FunctionOutcome, Graph, Needed, OptimisedFunction, Optimiser, Options, Price, Unwritten,
 };
 use rewright_pipeline::source::SourcePlace;
 use rewright_pipeline::why_not::{MatchContext, NearMiss};
@@ -105,56 +105,95 @@ struct Answer<'a> {
 }
 
 impl<'a> Asked<'a> {
+    /// One answer for each rule as it is written, and each of its directions: instances over lists and families of types
+    /// are one.
     fn answers(&self, rules: &[RuleId], refused: &'a [RefusedCall]) -> Result<Vec<Answer<'a>>> {
         let (context, _) = MatchContext::new(self.optimiser, self.universe, self.function, self.options, &[])?;
+        let mut instances: BTreeMap<&str, Vec<RuleId>> = BTreeMap::new();
+        for id in rules {
+            instances.entry(base_name(&self.optimiser.program().rule(*id).name)).or_default().push(*id);
+        }
+        let mut instances: Vec<Vec<RuleId>> = instances.into_values().collect();
+        instances.sort();
         // Made for rules that took part, and are not chosen.
         let mut graph = None;
-        let mut answers = vec![];
-        for id in rules {
-            let nearest = context.nearest(self.optimiser.program(), self.universe, *id);
-            let chosen = self.chosen(*id);
-            let (mut price, mut origins) =
-                (None, nearest.at().and_then(|at| at.origin).into_iter().collect::<Vec<_>>());
-            if let Some((_, changed)) = &chosen {
-                origins.clone_from(changed);
-            } else if nearest == NearMiss::Fired {
-                origins = context.matched_at(*id);
-                if graph.is_none() {
-                    graph = Some(self.optimiser.graph(self.function, self.universe, self.options)?);
-                }
-                let name = &self.optimiser.program().rule(*id).name;
-                price = graph.as_ref().and_then(|it| self.optimiser.price(it, self.universe, self.options, name));
-            }
-            let unwritten = self.unwritten(*id);
-            let said = match (&chosen, price, &self.outcome.fate) {
-                (Some((changes, _)), ..) => {
-                    format!("took part and was chosen: it is behind {}", count(*changes, "change"))
-                }
-                (None, _, Fate::Failed(reason)) => format!("the function stays as it is: {reason}"),
-                (None, ..) if let Some(Unwritten { operation, why }) = unwritten => {
-                    format!("what it makes was chosen, and is left out: `{operation}` cannot be used here: {why}")
-                }
-                (None, Some(price), _) => compared(price),
-                (None, None, _) if nearest == NearMiss::Fired => self.not_priced(*id, graph.as_ref()).into(),
-                (None, None, _) => nearest.to_string(),
-            };
-            answers.push(self.answer(*id, chosen.is_some(), &origins, said, price, refused));
-        }
-        Ok(answers)
+        let answers = instances.iter().map(|rules| self.answer_of(rules, &context, &mut graph, refused));
+        answers.collect()
     }
 
-    /// Why a rule took part, and there is no program with what it makes.
-    fn not_priced(&self, id: RuleId, graph: Option<&Graph>) -> &'static str {
-        let rule = self.optimiser.program().rule(id);
-        match graph.is_some_and(|graph| self.optimiser.makes(graph, &rule.name)) {
-            _ if rule.relaxation.is_some() => {
-                "matched, and the statement that it lets go stays: something else takes what it gives, or sees it"
+    fn answer_of(
+        &self,
+        rules: &[RuleId],
+        context: &MatchContext,
+        graph: &mut Option<Graph>,
+        refused: &'a [RefusedCall],
+    ) -> Result<Answer<'a>> {
+        let program = self.optimiser.program();
+        let nearest = |id: &RuleId| (*id, context.nearest(program, self.universe, *id));
+        let Some((id, nearest)) = rules.iter().map(nearest).rev().max_by_key(|(_, nearest)| nearest.rank()) else {
+            anyhow::bail!("no rule is asked about");
+        };
+        let chosen = self.chosen(rules);
+        let mut origins: Vec<u32> = nearest.at().and_then(|at| at.origin).into_iter().collect();
+        let (mut price, mut needed) = (None, None);
+        if let Some((_, changed)) = &chosen {
+            origins.clone_from(changed);
+        } else if nearest == NearMiss::Fired {
+            let mut matched: Vec<u32> = rules.iter().flat_map(|id| context.matched_at(*id)).collect();
+            matched.sort_unstable();
+            matched.dedup();
+            origins = matched;
+            let graph = match graph {
+                Some(graph) => &*graph,
+                None => graph.insert(self.optimiser.graph(self.function, self.universe, self.options)?),
+            };
+            let names = self.names(rules);
+            price = self.optimiser.price(graph, self.universe, self.options, &names);
+            let function = (self.function, self.universe);
+            needed = self.optimiser.dearer_without(graph, function, self.options, &names)?;
+        }
+        let unwritten = rules.iter().find_map(|id| self.unwritten(*id));
+        let is_out = self.outcome.fate == Fate::Optimised;
+        let mut said = match (&chosen, price, &self.outcome.fate) {
+            (Some((changes, _)), ..) => {
+                format!("took part and was chosen: it is behind {}", count(*changes, "change"))
             }
-            true => {
-                "matched, and what it makes cannot be executed here: an operand or a state of it is not there where it \
-                 would be, or no statement is there whose place it could take"
+            (None, _, Fate::Failed(reason)) => format!("the function stays as it is: {reason}"),
+            (None, ..) if let Some(Unwritten { operation, why }) = unwritten => {
+                format!("what it makes was chosen, and is left out: `{operation}` cannot be used here: {why}")
             }
-            false => "took part: what it makes equal was there, and no program with it costs less",
+            (None, ..) if let Some(needed) = needed.filter(|_| is_out) => built_upon(needed),
+            (None, Some(price), _) => compared(price),
+            (None, None, _) if nearest == NearMiss::Fired => self.not_priced(rules, graph.as_ref()).into(),
+            (None, None, _) => nearest.to_string(),
+        };
+        let is_chosen = chosen.is_some() || needed.is_some() && is_out;
+        if nearest != NearMiss::Fired && program.cut_short.contains(&program.rule(id).family) {
+            said += "; the rule is not applied to lists of all lengths (RW0513)";
+        }
+        Ok(self.answer(id, is_chosen, &origins, said, price, refused))
+    }
+
+    fn names(&self, rules: &[RuleId]) -> BTreeSet<&str> {
+        rules.iter().map(|id| self.optimiser.program().rule(*id).name.as_str()).collect()
+    }
+
+    /// Why rules took part, and there is no program with what they make.
+    fn not_priced(&self, rules: &[RuleId], graph: Option<&Graph>) -> &'static str {
+        let names = self.names(rules);
+        let is = |asked: fn(&Optimiser, &Graph, &BTreeSet<&str>) -> bool| {
+            graph.is_some_and(|graph| asked(self.optimiser, graph, &names))
+        };
+        let is_unsafe = |id: &RuleId| self.optimiser.program().rule(*id).relaxation.is_some();
+        if rules.iter().any(is_unsafe) {
+            "matched, and the statement that it lets go stays: something else takes what it gives, or sees it"
+        } else if is(Optimiser::is_kept_for_its_value) {
+            "matched, and the call that it is about stays: its value is used"
+        } else if is(Optimiser::makes) {
+            "matched, and no program with what it makes was found: nothing needs it, an operand or a state of it is not there \
+             where it would be, or no statement is there whose place it could take"
+        } else {
+            "took part: what it makes equal was there, and no program with it costs less"
         }
     }
 
@@ -168,10 +207,10 @@ impl<'a> Asked<'a> {
         self.outcome.unwritten.iter().find(makes)
     }
 
-    /// How many changes a rule is behind, and the numbers of the instructions that these are about.
-    fn chosen(&self, id: RuleId) -> Option<(usize, Vec<u32>)> {
-        let program = self.optimiser.program();
-        let is_it = |rule: &RuleId| program.rule(*rule).name == program.rule(id).name;
+    /// How many changes rules are behind, and the numbers of the instructions that these are about.
+    fn chosen(&self, rules: &[RuleId]) -> Option<(usize, Vec<u32>)> {
+        let (program, names) = (self.optimiser.program(), self.names(rules));
+        let is_it = |rule: &RuleId| names.contains(program.rule(*rule).name.as_str());
         let outcome = self.outcome.outcome.as_ref().filter(|_| self.outcome.fate == Fate::Optimised)?;
         let changed = outcome.changed.iter().filter(|changed| changed.rules.iter().any(is_it));
         let changed: Vec<&[u32]> = changed.map(|changed| changed.was.as_slice()).collect();
@@ -215,7 +254,8 @@ impl<'a> Asked<'a> {
 fn compared(Price { cheapest, with }: Price) -> String {
     let figures = format!("the cheapest program found costs {}", reported(cheapest));
     match with.checked_sub(cheapest) {
-        None | Some(0) => {
+        None => format!("took part, and the search missed it: {figures}, and {} with what it makes", reported(with)),
+        Some(0) => {
             format!("took part, and what it makes is not chosen: it costs no less ({figures} either way)")
         }
         Some(more) => format!(
@@ -224,6 +264,15 @@ fn compared(Price { cheapest, with }: Price) -> String {
             reported(with)
         ),
     }
+}
+
+/// That others build on what a rule makes.
+fn built_upon(Needed { with, without }: Needed) -> String {
+    format!(
+        "took part, and what was chosen is built upon it: the program found costs {}, and {} without it",
+        reported(with),
+        reported(without)
+    )
 }
 
 impl Answer<'_> {

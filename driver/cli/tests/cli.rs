@@ -15,6 +15,7 @@ mod said;
 mod shards;
 mod specialised;
 mod validate;
+mod values_of_writes;
 
 use crate::ran::rewright;
 use std::fs;

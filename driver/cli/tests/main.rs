@@ -24,4 +24,5 @@ mod ran;
 mod refines;
 mod remarks;
 mod verify;
+mod why_not;
 mod wrapper;

@@ -11,6 +11,7 @@ use super::names::{FRONT_END, InstructionForm, Names};
 use super::optimise::LlvmOptimiser;
 use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Terminator, Value};
 use rewright_dsl::program::{Claim, Example, Program, RuleId, Verdict};
+use rewright_engine::Budget;
 use rewright_pipeline::examples::{ExampleError, canonical, expected, function, schedule, subject};
 use rewright_pipeline::front::FrontEnd;
 use rewright_pipeline::optimiser::{Accept, Options, Rules};
@@ -45,7 +46,7 @@ const BEFORE: &str = "@rewright.before";
 const AFTER: &str = "@rewright.after";
 
 /// Tries those of these examples that are about C functions.
-pub fn run(program: &Program, wanted: &[usize]) -> Tried {
+pub fn run(program: &Program, wanted: &[usize], budget: &Budget) -> Tried {
     let speaks_of_c = |example: &Example| {
         let universe = &program.universe;
         let is_of_c = |term: &Term| match term {
@@ -63,7 +64,7 @@ pub fn run(program: &Program, wanted: &[usize]) -> Tried {
     }
     let rules = LlvmOptimiser::new(program.clone());
     for index in wanted {
-        match one(&rules, index) {
+        match one(&rules, index, budget) {
             Ok(difference) => {
                 tried.tried += 1;
                 tried.differences.extend(difference);
@@ -75,7 +76,7 @@ pub fn run(program: &Program, wanted: &[usize]) -> Tried {
 }
 
 /// Tries an example; the reason where it cannot be written.
-fn one(rules: &LlvmOptimiser, index: usize) -> Result<Option<Difference>, String> {
+fn one(rules: &LlvmOptimiser, index: usize, budget: &Budget) -> Result<Option<Difference>, String> {
     let program = rules.optimiser.program();
     let example = &program.examples[index];
     if example.todo {
@@ -86,6 +87,7 @@ fn one(rules: &LlvmOptimiser, index: usize) -> Result<Option<Difference>, String
     let input = input(rules, &[(BEFORE, &before), (AFTER, &after)], &universe)?;
     let options = Options {
         rules: Rules::Schedule(schedule(program, example)),
+        budget: budget.clone(),
         log: true,
         accept: Accept::Any,
         ..Options::default()

@@ -23,6 +23,7 @@ use rewright_cfg_skeleton::ir::{Function, InstKind};
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_dsl::expectation::Expectation;
 use rewright_dsl::program::{Claim, Example, Program, RuleId, Verdict};
+use rewright_engine::Budget;
 use rewright_typeprop::{Term, Universe};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
@@ -63,8 +64,8 @@ impl Failure {
     }
 }
 
-/// Runs examples: those under one schedule share their e-graphs.
-pub fn run(optimiser: &Optimiser, indices: &[usize]) -> Vec<ExampleOutcome> {
+/// Runs examples within a budget: those under one schedule share their e-graphs.
+pub fn run(optimiser: &Optimiser, indices: &[usize], budget: &Budget) -> Vec<ExampleOutcome> {
     let program = optimiser.program();
     let mut universe = program.universe.clone();
     let mut judgements: BTreeMap<usize, Result<Judgement, ExampleError>> = BTreeMap::new();
@@ -77,7 +78,7 @@ pub fn run(optimiser: &Optimiser, indices: &[usize]) -> Vec<ExampleOutcome> {
         }
     }
     for (schedule, trials) in &by_schedule {
-        judge(optimiser, &universe, schedule, trials, &mut judgements);
+        judge(optimiser, &universe, (schedule, budget), trials, &mut judgements);
     }
     judgements.into_iter().map(|(index, judgement)| outcome(program, index, judgement)).collect()
 }
@@ -169,12 +170,12 @@ pub fn expected(universe: &mut Universe, example: &Example) -> Result<Option<Fun
 fn judge(
     optimiser: &Optimiser,
     universe: &Universe,
-    schedule: &str,
+    (schedule, budget): (&str, &Budget),
     trials: &[(usize, Trial)],
     judgements: &mut BTreeMap<usize, Result<Judgement, ExampleError>>,
 ) {
     let rules = Rules::Schedule(schedule.into());
-    let options = Options { rules, log: true, accept: Accept::Any, ..Options::default() };
+    let options = Options { rules, budget: budget.clone(), log: true, accept: Accept::Any, ..Options::default() };
     let functions: Vec<Function> = trials
         .iter()
         .filter_map(|(_, trial)| match trial {

@@ -27,7 +27,7 @@ mod variant_remark;
 mod variants;
 
 pub use changed::{Changed, Now};
-pub use graph::{Graph, Price};
+pub use graph::{Graph, Needed, Price};
 pub use loops::{LoopRemark, LoopTest};
 pub use lowered::Lowered;
 pub use options::{Accept, Options, Rules};
@@ -39,7 +39,7 @@ pub use variant_remark::{VariantFate, VariantRemark};
 use changed::Change;
 use engines::Engines;
 use loops::{LoopFate, LoopFates};
-use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
+use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView, Head};
 use rewright_cfg_skeleton::elaborate::ElaborateError;
 use rewright_cfg_skeleton::ir::verify::IrError;
 use rewright_cfg_skeleton::ir::{Cfg, Function};
@@ -407,7 +407,8 @@ impl Optimiser {
         Ok(best)
     }
 
-    /// Selects, and writes the chosen program down.
+    /// Selects, and writes the chosen program down: without operations that access memory as nothing in the function
+    /// does, which only a rule could make.
     fn choose_with(
         &self,
         given: Saturated,
@@ -415,14 +416,31 @@ impl Optimiser {
         options: &Options,
         phases: &mut Phases,
     ) -> Result<Chosen, Unusable> {
+        let mut unavailable = self.unwritable.union(&options.select.unavailable).copied().collect::<BTreeSet<OpId>>();
+        loop {
+            let how = select::Options { unavailable: unavailable.clone(), ..options.select.clone() };
+            let unlicensed = match self.choose_from(given, blocks, (options, &how), phases) {
+                Err(Unusable::Elaboration(ElaborateError::Unlicensed(node))) => node,
+                chosen => return chosen,
+            };
+            match given.view.node(unlicensed).head {
+                Head::Op(op) if unavailable.insert(op) => {}
+                _ => return Err(Unusable::Elaboration(ElaborateError::Unlicensed(unlicensed))),
+            }
+        }
+    }
+
+    fn choose_from(
+        &self,
+        given: Saturated,
+        blocks: usize,
+        (options, how): (&Options, &select::Options),
+        phases: &mut Phases,
+    ) -> Result<Chosen, Unusable> {
         let universe = given.universe;
         let start = Instant::now();
-        let how = select::Options {
-            unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
-            ..options.select.clone()
-        };
         let select::SelectionReport { selection, effort, passes, refused } =
-            phases.time(Phase::Select, || select::select(given, &how)).map_err(Unusable::Selection)?;
+            phases.time(Phase::Select, || select::select(given, how)).map_err(Unusable::Selection)?;
         let ended = match (how.method, selection.status, effort) {
             (Method::Greedy | Method::Tree, ..) | (_, Status::Optimal, _) => None,
             (_, _, Some(effort)) => effort.ended,

@@ -81,6 +81,11 @@ pub enum NearMiss {
     Known {
         /// The value.
         at: At,
+    },
+    /// It matches at a value in the graph that came out, and did not when it ran.
+    Late {
+        /// The value.
+        at: At,
         /// Budgets that ended before all rules were done, so it may not have come to this one.
         stops: Vec<Stop>,
     },
@@ -194,13 +199,16 @@ impl MatchContext {
         let rule = program.rule(id);
         match search::near(program, universe, rule, self, place) {
             None => NearMiss::NoRoot { root: root(universe, rule) },
-            Some(search::Near { at, miss: Some(miss), matched }) => NearMiss::Misses { at, miss, matched },
-            Some(search::Near { at, miss: None, .. }) => match (self.ruleset_left_out(program, id), &self.schedule) {
-                (Some(ruleset), Some(schedule)) if !rule.law => {
-                    NearMiss::NotRun { at, schedule: schedule.clone(), ruleset: ruleset.into() }
+            Some(search::Near { at, miss: Some(miss), matched, .. }) => NearMiss::Misses { at, miss, matched },
+            Some(search::Near { at, miss: None, is_known, .. }) => {
+                match (self.ruleset_left_out(program, id), &self.schedule) {
+                    (Some(ruleset), Some(schedule)) if !rule.law => {
+                        NearMiss::NotRun { at, schedule: schedule.clone(), ruleset: ruleset.into() }
+                    }
+                    _ if is_known => NearMiss::Known { at },
+                    _ => NearMiss::Late { at, stops: self.view.stops.clone() },
                 }
-                _ => NearMiss::Known { at, stops: self.view.stops.clone() },
-            },
+            }
         }
     }
 
@@ -274,11 +282,26 @@ fn runs(steps: &[ScheduleStep], name: &str) -> bool {
 }
 
 impl NearMiss {
+    /// How near it is, to compare instances of one rule.
+    pub fn rank(&self) -> (u8, u32) {
+        match self {
+            NearMiss::NoRoot { .. } => (0, 0),
+            NearMiss::Misses { matched, .. } => (1, *matched),
+            NearMiss::NotRun { .. } => (2, 0),
+            NearMiss::Known { .. } => (3, 0),
+            NearMiss::Late { .. } => (4, 0),
+            NearMiss::Fired => (5, 0),
+        }
+    }
+
     /// The value at which it is nearest.
     pub fn at(&self) -> Option<&At> {
         match self {
             NearMiss::Fired | NearMiss::NoRoot { .. } => None,
-            NearMiss::Misses { at, .. } | NearMiss::NotRun { at, .. } | NearMiss::Known { at, .. } => Some(at),
+            NearMiss::Misses { at, .. }
+            | NearMiss::NotRun { at, .. }
+            | NearMiss::Known { at }
+            | NearMiss::Late { at, .. } => Some(at),
         }
     }
 }
@@ -298,12 +321,13 @@ impl fmt::Display for NearMiss {
             NearMiss::NotRun { at, schedule, ruleset } => {
                 write!(f, "matches {at}, but the schedule `{schedule}` does not run `{ruleset}`")
             }
-            NearMiss::Known { at, stops } if stops.is_empty() => {
-                write!(f, "matches {at}, and adds nothing that is not known already")
+            NearMiss::Known { at } => write!(f, "matches {at}, and adds nothing that is not known already"),
+            NearMiss::Late { at, stops } if stops.is_empty() => {
+                write!(f, "matches {at} as it is now, and did not when it ran, or would have matched its own result")
             }
-            NearMiss::Known { at, stops } => {
+            NearMiss::Late { at, stops } => {
                 let stops: Vec<String> = stops.iter().map(Stop::to_string).collect();
-                write!(f, "matches {at}; it adds nothing new, or was not asked ({})", stops.join(", "))
+                write!(f, "matches {at}, and was not asked before a budget ended ({})", stops.join(", "))
             }
         }
     }

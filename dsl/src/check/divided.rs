@@ -2,7 +2,8 @@
 //!
 //! Behind `after` such a call is the state after it. Where its own state is written, as a call or as a state in which
 //! another call stands too, the root of a rule is the whole call, state and value, and an operand the value that it gives
-//! in that state. Everywhere else it is a statement at a place of its own.
+//! in that state. Where one side gives no value, the other one is the state after it. A right side that is a value alone is about the value that the root gives, and the call stays. Everywhere
+//! else it is a statement at a place of its own.
 
 use super::elab::Elab;
 use super::nodes::{ExprContext, NodeId, NodeKind};
@@ -14,28 +15,34 @@ use rewright_typeprop::ops::Parts;
 use std::rc::Rc;
 
 impl Elab<'_> {
-    /// A rule whose right side is a state is about the state after its root.
+    /// A rule one of whose sides is a state is about the state after the other one, if that is a call.
     pub(super) fn root_as_state(&mut self, shape: &Shape) {
-        let root = shape.patterns[0];
-        if self.solver.shallow(&self.node(shape.right).ty) != IType::State || shape.patterns.len() > 1 {
+        if shape.patterns.len() > 1 {
             return;
         }
-        self.resolve_waiting();
-        if let Some((_, parts)) = self.divisible(root) {
-            self.take_part(root, parts.state);
-            self.nodes[root.0 as usize].ty = IType::State;
+        for (side, other) in [(shape.patterns[0], shape.right), (shape.right, shape.patterns[0])] {
+            if self.solver.shallow(&self.node(other).ty) != IType::State {
+                continue;
+            }
+            self.resolve_waiting();
+            if let Some((_, parts)) = self.divisible(side) {
+                self.take_part(side, parts.state);
+                self.nodes[side.0 as usize].ty = IType::State;
+            }
         }
     }
 
-    /// Says of each call which part it is. All calls are resolved.
-    pub(super) fn divide(&mut self, shape: &Shape) {
+    /// Says of each call which part it is. All calls are resolved. A rule that is plain leaves statements where they are.
+    pub(super) fn divide(&mut self, shape: &Shape, is_plain: bool) {
         if self.failed || shape.patterns.len() > 1 {
             return;
         }
         let (root, right) = (shape.patterns[0], shape.right);
+        let is_about_value = is_plain && self.is_about_value(shape);
         for id in self.calls() {
-            let Some((_, parts)) = self.divisible(id).filter(|_| self.has_written_state(id)) else { continue };
-            if id != root {
+            let is_part = id == root && is_about_value || self.has_written_state(id);
+            let Some((_, parts)) = self.divisible(id).filter(|_| is_part) else { continue };
+            if id != root || is_about_value {
                 self.take_part(id, parts.value);
             } else if let Some((other, theirs)) = self.divisible(right).filter(|_| self.own_state(right).is_some()) {
                 self.same_region(shape, self.universe.ops.whole(parts.state), other);
@@ -53,6 +60,16 @@ impl Elab<'_> {
                 self.take_part(id, parts.value);
             }
         }
+    }
+
+    /// Is a rule about the value of its root, a call in a state that it names, and not about the state after it? Then the
+    /// right side is a value, and no call at a place of its own.
+    fn is_about_value(&self, shape: &Shape) -> bool {
+        let gives_statement = || match &self.node(shape.right).kind {
+            NodeKind::Call(call) => call.chosen.as_ref().is_none_or(|(op, _)| self.universe.ops.get(*op).is_sited()),
+            _ => false,
+        };
+        self.own_state(shape.patterns[0]).is_some() && !shape.both_ways && !gives_statement()
     }
 
     fn same_region(&mut self, shape: &Shape, left: OpId, right: OpId) {
@@ -73,7 +90,7 @@ impl Elab<'_> {
             .also(shape.left_at, "the whole call, in a state that is written")
             .help(format!(
                 "write another such call with its state, `{name}(..) after s`; or a state alone, `s`, if the rule is not \
-                 about the value"
+                 about the value; or a value alone, if it is not about the state"
             ));
         self.report(match op {
             Some(op) => report.also(self.op_spans[op.0 as usize], "declared here, with both"),

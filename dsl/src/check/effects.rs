@@ -95,17 +95,31 @@ impl Checker<'_> {
                     .also(left_at, format!("has {}", effect.show()))
                     .help("a plain rule keeps effects as they are"),
                 ),
-                None => self.report(
-                    Diag::error(
-                        "RW0309",
-                        right_at,
-                        format!("this rule drops {} of `{name}`", effect.show()),
-                        "has no such effect",
-                    )
-                    .also(left_at, format!("has {}", effect.show()))
-                    .help("only an `unsafe` rule that says `removes ..` and `because ..` may drop an effect"),
-                ),
+                None => {
+                    let has_parts = root(left).is_some_and(|op| self.program.universe.ops.get(op).parts.is_some());
+                    let more = match has_parts {
+                        true => format!(
+                            "; where the call stays, and the rule is about what it gives, name its state: `{name}(..) after s`"
+                        ),
+                        false => String::new(),
+                    };
+                    self.report(
+                        Diag::error(
+                            "RW0309",
+                            right_at,
+                            format!("this rule drops {} of `{name}`", effect.show()),
+                            "has no such effect",
+                        )
+                        .also(left_at, format!("has {}", effect.show()))
+                        .help(format!(
+                            "only an `unsafe` rule that says `removes ..` and `because ..` may drop an effect{more}"
+                        )),
+                    );
+                }
             }
+        }
+        if let (Some(_), Some(_), Some(ours), Some(theirs)) = (&root_effect, &right_effect, root(left), root(right)) {
+            self.reads_no_more((left_at, right_at), ours, theirs);
         }
         // Two calls are two statements: what one of them gives (fresh memory, what was read) is not what the other
         // gives.
@@ -157,6 +171,18 @@ impl Checker<'_> {
                 );
             }
         }
+    }
+
+    /// A statement reads where it is executed; what the left side reads elsewhere may have been written since.
+    fn reads_no_more(&mut self, (left_at, right_at): (Span, Span), left: OpId, right: OpId) {
+        let [ours, theirs] = [left, right].map(|op| self.program.universe.ops.get(op));
+        let accessed = |region: &String| ours.effects.reads.contains(region) || ours.effects.writes.contains(region);
+        let Some(region) = theirs.effects.reads.iter().find(|region| !accessed(region)) else { return };
+        let message = format!("`{}` reads `{region}`, which `{}` does not", theirs.name, ours.name);
+        let report = Diag::error("RW0309", right_at, message, "reads it where it is executed")
+            .also(left_at, format!("knows nothing of `{region}`"))
+            .help("what the rest of the left side reads may have been written before this call is executed");
+        self.report(report);
     }
 
     fn only_statements(&self, terms: Vec<&Term>) -> Vec<Term> {

@@ -1,7 +1,7 @@
 //! Lints of a rule over the machine types at which it makes sense (see [`crate::instances`]).
 
-use super::Checker;
 use super::report::{Diag, listed};
+use super::{Checker, exclusive};
 use crate::instances::{Sense, TypeInstances};
 use crate::program::{Conclusion, Rule};
 use crate::syntax::ast::Span;
@@ -14,10 +14,14 @@ impl Checker<'_> {
         let instances = TypeInstances::with(universe, &self.computable);
         let Some(all) = instances.combinations(rule) else { return };
         let (mut tried, mut nonsense) = (Vec::new(), Vec::new());
-        let mut fires = false;
+        let (mut fires, mut excluded) = (false, false);
         for targs in &all {
             let shown = || show(&universe.types, rule, targs);
             if instances.admits(rule, targs) {
+                if !exclusive::may_hold(universe, rule, targs) {
+                    excluded = true;
+                    continue;
+                }
                 fires = true;
                 if let Conclusion::Equal(right) = &rule.right
                     && instances.sense(right, targs) == Sense::Meaningless
@@ -34,7 +38,12 @@ impl Checker<'_> {
             let items = listed(&items.iter().map(|i| format!("`{i}`")).collect::<Vec<_>>());
             if more > 0 { format!("{items} and {more} more") } else { items }
         };
-        if !fires {
+        if !fires && excluded {
+            self.report(
+                Diag::lint("RW0505", at, "this rule can never fire", "its conditions exclude each other")
+                    .help("no values meet them all: is one of them turned around, or `or` meant?"),
+            );
+        } else if !fires {
             let label = if rule.tparams.is_empty() {
                 "not at these types".to_string()
             } else {

@@ -36,6 +36,9 @@ impl Checker<'_> {
                     break;
                 }
             }
+            if faultless && self.diagnostics.len() == told {
+                self.lint_dearer(rule);
+            }
             let first = self.program.rule(rule.rules[0]).clone();
             self.lint_parameters(&first, rule);
             let evals =

@@ -7,9 +7,10 @@
 //!
 //! Left to [`super::elab`] to reject: a list where nothing takes one.
 
+mod calls;
 mod lengths;
 
-pub use lengths::Calls;
+pub use calls::Calls;
 
 use super::ParsedFile;
 use super::report::Diag;
@@ -19,7 +20,7 @@ use crate::syntax::ast::{
     ItemKind, Name, Param, Rewrite, RuleBody, RuleItem, RuleStatement, Side, Span, Spanned, Verdict,
 };
 use indexmap::IndexMap;
-use lengths::{Combinations, Lengths};
+use lengths::{Combinations, Cut, Lengths, MAX_LENGTH};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -60,6 +61,9 @@ pub(super) fn expand<'f>(files: &'f [ParsedFile], calls: Calls<'_>) -> (Cow<'f, 
         });
     }
     let mut lengths = Lengths::of_calls(&lists, &written, calls);
+    for file in files {
+        for_each_item(&file.file.items, &mut |item| lists.diagnostics.extend(too_long(&lengths, item)));
+    }
     let instances = lengths.close(&lists, &rules);
     lists.rules = rules.iter().map(|rule| rule.name.span).zip(instances).collect();
     lists.lengths = lengths;
@@ -185,13 +189,24 @@ impl Lists {
     /// All instances of a rule, those without an empty list first: they say best what is wrong with a rule.
     fn instances(&mut self, rule: &RuleItem) -> Vec<RuleItem> {
         let names: Vec<&Name> = rule.params.iter().filter(|p| p.variadic).map(|p| &p.name).collect();
-        let Combinations { mut lengths, is_cut } = self.rules.get(&rule.name.span).cloned().unwrap_or_default();
-        if is_cut {
+        let Combinations { mut lengths, cut } = self.rules.get(&rule.name.span).cloned().unwrap_or_default();
+        if let Some(cut) = cut {
             let message = format!("rule `{}` is not applied to lists of all lengths", rule.name.node);
-            let label = format!("written out for {} combinations of lengths, the longest are left out", lengths.len());
-            let report = Diag::lint(CUT_SHORT, rule.name.span, message, label)
-                .help("a rule about fewer lists at once has fewer combinations");
-            self.diagnostics.push(report.done());
+            let (label, help) = match cut {
+                Cut::Instances => (
+                    format!("written out for {} combinations of lengths, and there are more", lengths.len()),
+                    "a rule about fewer lists at once has fewer combinations",
+                ),
+                Cut::Length(MAX_LENGTH) => (
+                    format!("makes lists of at most {MAX_LENGTH} elements"),
+                    "a function has no more parameters than that",
+                ),
+                Cut::Length(made) => (
+                    format!("of what rules have made, it makes lists of at most {made} elements"),
+                    "it makes longer lists than it matches, without end if its result matches again",
+                ),
+            };
+            self.diagnostics.push(Diag::lint(CUT_SHORT, rule.name.span, message, label).help(help).done());
         }
         lengths.sort_by_key(|lengths| lengths.contains(&0));
         let instance = |lengths: Vec<usize>| {
@@ -338,6 +353,15 @@ impl Instance<'_> {
             },
         }
     }
+}
+
+/// Says that calls of a function have lists that are too long.
+fn too_long(lengths: &Lengths, item: &Item) -> Option<Diagnostic> {
+    let ItemKind::Fn(f) = &item.kind else { return None };
+    let message = format!("calls of `{}` with long lists are not known", f.name.node);
+    let label = format!("a list has at most {MAX_LENGTH} elements, and one of a call here has more");
+    let is_meant = lengths.is_exceeded(&f.name.node) && f.params.iter().any(|param| param.variadic);
+    is_meant.then(|| Diag::lint(CUT_SHORT, f.name.span, message, label).help("call it of parts of that list").done())
 }
 
 /// An attribute of the function for one length.

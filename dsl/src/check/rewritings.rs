@@ -10,7 +10,7 @@ use super::report::Diag;
 use super::solve::{Clash, IType, LiteralKind, Solver, substitute};
 use super::wording::{quoted, short, signature};
 use crate::program::Guard;
-use crate::syntax::ast::{Clause, Rewrite, Span};
+use crate::syntax::ast::{Clause, ClauseKind, Rewrite, Span};
 use rewright_typeprop::{OpId, Term, TypeExpr};
 
 /// One rewriting while it is elaborated.
@@ -56,7 +56,7 @@ impl Elab<'_> {
             .also(shape.left_at, format!("of type `{l}`"));
             self.report(match clash {
                 _ if one_is_state => {
-                    report.help("a call that gives no value is replaced by one that gives none, or by a state")
+                    report.help("a call that writes and gives no value is replaced by one that writes, or by a state")
                 }
                 Clash::Literal(LiteralKind::Float, _) => report.help("an integer is written without a point: `0`"),
                 _ => report,
@@ -64,7 +64,8 @@ impl Elab<'_> {
         }
         shape.conditions = self.whens(clauses.iter().copied());
         self.resolve_waiting();
-        self.divide(shape);
+        let removes = |clause: &&Clause| matches!(clause.kind, ClauseKind::Removes(_));
+        self.divide(shape, !clauses.iter().any(removes));
         self.finish(Some(shape.patterns[0]), true);
         self.rule_checks(shape);
     }

@@ -59,6 +59,14 @@ impl<'a> Checker<'a> {
         id
     }
 
+    /// Notes which rules about lists are not written out for all lengths, as has been reported.
+    pub(super) fn note_cut_short(&mut self) {
+        let reported =
+            |name: Span| self.diagnostics.iter().any(|d| d.code == super::CUT_SHORT && d.primary.span == name);
+        let cut = self.written.iter().filter(|rule| reported(rule.name)).filter_map(|rule| rule.rules.first());
+        self.program.cut_short = cut.map(|rule| self.program.rule(*rule).family).collect();
+    }
+
     /// Instances of one item share its name.
     pub(super) fn is_new_name(&mut self, qualified: &str, name: &Name, item: Span) -> bool {
         let earlier = self.rule_names.get(qualified).map(|id| self.program.rule(*id).span);
@@ -193,6 +201,7 @@ impl<'a> Checker<'a> {
             }
             None => None,
         };
+        self.check_regions((shape.left_at, shape.right_at), &left, &right);
         self.check_requires(file, shape.right_at, &left, &right, &guards);
         Some(Rewriting { left, right, guards, tparams, vars, both_ways: shape.both_ways, relaxation })
     }

@@ -285,6 +285,8 @@ pub(super) const TYPES: &[Code] = &[
         "this rule drops `..` of `..`",
         "A plain rule must keep effects: a call with `io`, `allocates` or `diverges`, or one that writes and gives \
          a value, may be replaced only by one with the same effects, may not be dropped, and may not be made anew. \
+         Such a call may not read more than \
+         the one whose place it takes, either: it reads where it is executed, when something may have been written. \
          Traps are no matter here: the check beside a trapping operation stays by itself.",
     ),
     code!(
@@ -296,7 +298,9 @@ pub(super) const TYPES: &[Code] = &[
          the state after it: `read(c) after (write(c, x) after s)`. A function that writes and gives a value, as functions \
          with error codes do, may stand there, too, if it has no other effect and accesses one region. As the root of a \
          rule, in a state that is written, such a call is the whole one: the right side is another whole call in a state, \
-         `set(v, y) after (set(v, x) after s) => set(v, y) after s`, or a state alone, `set(v, get(v)) after s => s`. After \
+         `set(v, y) after (set(v, x) after s) => set(v, y) after s`, or a state alone, `set(v, get(v)) after s => s`, and the call goes \
+         where its value is unused; or a value alone, `pop(v) after (push(v, x) after s) => x`, and the call stays. A state is \
+         one of the region that a call accesses, and takes the place of a state of that region only. After \
          a function that also allocates, does io or may not return, the state has no name: a rule may put another one in \
          its place, not look past it.",
     ),

@@ -37,7 +37,9 @@ pub(super) const LINTS: &[Code] = &[
         "can never fire",
         "this rule can never fire",
         "At every declared type that the rule's type parameters may stand for, a literal does not fit, the left \
-         side has no meaning (an extension to a narrower type), or a condition that depends on types alone fails.",
+         side has no meaning (an extension to a narrower type), or a condition that depends on types alone fails. \
+         Or its conditions exclude each other: no constants meet all of its comparisons, or a value would have to be another \
+         one than itself.",
     ),
     code!(
         "RW0506",
@@ -98,7 +100,9 @@ pub(super) const LINTS: &[Code] = &[
         "rule about lists that is cut short",
         "rule `..` is not applied to lists of all lengths",
         "A rule about lists is written out for each combination of their lengths that the packs and the program need. \
-         One about several lists can have very many; the longest are left out.",
+         One about several lists can have very many, of which there are 1,024. A list has at most 255 elements, and a rule \
+         that makes longer lists than it matches does so of the program's own lists, and not of its results for ever. What \
+         is left out does not match.",
     ),
     code!(
         "RW0514",
@@ -159,6 +163,14 @@ pub(super) const LINTS: &[Code] = &[
          read later, and a rule cannot say that nothing is written in between: it would give the length of a text that \
          was appended to for the length of its older copy. If nothing ever changes what the function reads, `@unchanging(\"why\")` above \
          it says so, and `reads` goes from its effects.",
+    ),
+    code!(
+        "RW0521",
+        "rule that is never chosen",
+        "rule `..` is never chosen: `..` is dearer than its left side",
+        "A rule makes a call that costs more than all calls of its left side together, no other rule takes that call any \
+         further, and no example shows that it is chosen. So the left side is always cheaper, unless the program has the \
+         same call anyway. Perhaps the rule is the wrong way around, or a cost is wrong.",
     ),
 ];
 

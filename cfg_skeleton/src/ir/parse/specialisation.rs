@@ -79,6 +79,9 @@ impl Parser<'_> {
         }
         let shown = ty.map(|ty| self.universe.types.display(ty));
         match (scalar, self.peek()) {
+            (Some(_), Some(Token::Punct('['))) => {
+                self.fail(format!("an array is no constant of type `{}`", shown.unwrap_or_default()))
+            }
             // An array's number is a key, which nothing but its elements tells.
             (None, Some(Token::Number(_) | Token::Float(_))) if ty.is_some() => {
                 self.fail(format!("a number is no constant of type `{}`", shown.unwrap_or_default()))
@@ -131,6 +134,7 @@ mod tests {
             let error = arguments(text, &["i64"]).expect_err(text);
             assert!(error.starts_with(&format!("{place}: ")), "{text}: {error}");
         }
+        assert!(arguments("f([1])", &["i64"]).expect_err("it is no array").contains("no constant of type `i64`"));
         assert!(arguments("f(2)", &["f64"]).expect_err("it is no float").contains("`2.0`"));
         assert!(arguments("f(2.0)", &["i64"]).expect_err("it is no integer").contains("without a point"));
     }

@@ -38,13 +38,12 @@ impl Validator<'_> {
         let stands = || {
             let Def::Node(id) = def else { return false };
             let Some(node) = self.view.nodes.get(id.index()) else { return false };
-            let (operands, constants) = self.operands(node);
+            let (_, constants) = self.operands(node);
             let Head::Op(op) = node.head else { return false };
             segment == self.skeleton.segment_before(site)
                 && self.computes_class(id, self.class_of(*original))
                 && self.universe.ops.get(op).is_sited()
                 && node.children.last() == Some(&self.class_of(*token))
-                && !operands.contains(&self.class_of(*original))
                 && constants.iter().all(|c| self.view.class(*c).constant.is_some())
         };
         (!stands()).then_some(Violation::NotAtSite(segment, site))

@@ -34,7 +34,7 @@ impl Validator<'_> {
         let (Head::Op(op), Head::Op(was)) = (node.head, original.head) else { return false };
         let (op, was) = (self.universe.ops.get(op), self.universe.ops.get(was));
         let (ours, theirs) = (&op.effects, &was.effects);
-        if op.is_for_matching()
+        if op.is_for_matching() && !op.is_state_after()
             || !op.gives_state()
             || ours.writes != theirs.writes
             || ours.reads.iter().any(|r| !ours.writes.contains(r))

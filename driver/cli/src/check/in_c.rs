@@ -4,16 +4,17 @@ use crate::examples::Ran;
 use crate::out;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity, count};
 use rewright_dsl::program::Example;
+use rewright_engine::Budget;
 use rewright_llvm::examples::{Difference, Tried};
 
 /// How many reasons for trying none are listed.
 const SHOWN: usize = 3;
 
 /// Tries the examples that hold as calls in C, as far as they are about C functions.
-pub(super) fn findings(ran: &Ran) -> Vec<Diagnostic> {
+pub(super) fn findings(ran: &Ran, budget: &Budget) -> Vec<Diagnostic> {
     let program = ran.clif.optimiser.program();
     let in_c = rewright_packs::for_c(program.clone());
-    let Tried { tried, differences, left_out } = rewright_llvm::examples::run(&in_c, &ran.held);
+    let Tried { tried, differences, left_out } = rewright_llvm::examples::run(&in_c, &ran.held, budget);
     if !left_out.is_empty() {
         let left: usize = left_out.values().sum();
         let mut reasons: Vec<(&String, &usize)> = left_out.iter().collect();

@@ -23,7 +23,7 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
         .into_iter()
         .chain(function.moved_statements.iter().map(|statement| text::moved(&Moved::of(statement, None))));
     let narrowed = (!function.narrowed.is_empty())
-        .then(|| format!("more specific types of parameters of blocks: {}", function.narrowed.join(", ")));
+        .then(|| format!("more specific types of parameters of blocks: {}", each_once(&function.narrowed)));
     inlined
         .into_iter()
         .chain(narrowed)
@@ -31,6 +31,17 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
         .chain(variants)
         .chain(function.loops.iter().enumerate().map(line))
         .collect()
+}
+
+/// Names, each once, with how often it is there where that is more.
+fn each_once(names: &[String]) -> String {
+    let times = |name: &String| names.iter().filter(|other| *other == name).count();
+    let firsts = names.iter().enumerate().filter(|(at, name)| !names[..*at].contains(name));
+    let shown = firsts.map(|(_, name)| match times(name) {
+        1 => name.clone(),
+        times => format!("{name} ({times} times)"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 fn restructured(made: &Restructured) -> Vec<String> {

@@ -7,6 +7,7 @@ use super::super::sources::is_one_of;
 use super::super::{examples, out, packs};
 use anyhow::Result;
 use rewright_dsl::diagnostic::{Fix, Severity, Sources, fixed};
+use rewright_engine::Budget;
 use rewright_files as files;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,24 +19,24 @@ struct Update {
 }
 
 /// Updates the examples of these files, and says how many.
-pub(super) fn update(paths: &[PathBuf], filter: Option<&str>, calls: &packs::Calls) -> Result<()> {
+pub(super) fn update(paths: &[PathBuf], filter: Option<&str>, calls: &packs::Calls, budget: &Budget) -> Result<()> {
     let Some(loaded) = packs::sound(paths)? else { return Ok(()) };
     let sources = loaded.sources;
     let own = |fix: &Fix| sources.files.get(fix.span.file as usize).is_some_and(|(name, _)| is_one_of(paths, name));
     let wanted = examples::wanted(&loaded.program, &loaded.roots, filter);
-    let ran = examples::run(loaded.program, &wanted, paths, calls)?;
+    let ran = examples::run(loaded.program, &wanted, paths, calls, budget)?;
     let failed = ran.failed.into_iter();
     let updates: Vec<Update> = failed
         .filter_map(|found| Some(Update { example: found.message, fix: found.fix? }))
         .filter(|update| own(&update.fix))
         .collect();
     let mut kept: Vec<&Update> = updates.iter().collect();
-    if !holds(paths, filter, calls, &sources, &kept)? {
+    if !holds(paths, filter, (calls, budget), &sources, &kept)? {
         // Some of them is read otherwise than it was written: one by one.
         kept.clear();
         for update in &updates {
             kept.push(update);
-            if !holds(paths, filter, calls, &sources, &kept)? {
+            if !holds(paths, filter, (calls, budget), &sources, &kept)? {
                 kept.pop();
                 out::note(&format!("note: {}, and what holds could not be written as an example", update.example));
             }
@@ -53,7 +54,7 @@ pub(super) fn update(paths: &[PathBuf], filter: Option<&str>, calls: &packs::Cal
 fn holds(
     paths: &[PathBuf],
     filter: Option<&str>,
-    calls: &packs::Calls,
+    (calls, budget): (&packs::Calls, &Budget),
     sources: &Sources,
     updates: &[&Update],
 ) -> Result<bool> {
@@ -70,7 +71,7 @@ fn holds(
         return Ok(false);
     }
     let wanted = examples::wanted(&loaded.program, &loaded.roots, filter);
-    let ran = examples::run(loaded.program, &wanted, paths, calls)?;
+    let ran = examples::run(loaded.program, &wanted, paths, calls, budget)?;
     let failed: BTreeSet<&str> = ran.failed.iter().map(|found| found.message.as_str()).collect();
     Ok(!updates.iter().any(|update| failed.contains(update.example.as_str())))
 }

@@ -124,3 +124,18 @@ fn an_example_that_is_cut_short_says_so() {
     assert!(said.contains("a step ended at 10 rounds in `m.rules`"), "{said}");
     assert!(said.contains("short") && !said.contains("to the end"), "{said}");
 }
+
+/// Examples run within the budgets that the command line sets.
+#[test]
+fn examples_have_the_budgets_that_are_asked_for() {
+    let dir = folder("example \"far\" (p: P) fires rules.done: f(p, 300) becomes p\n");
+    for command in ["check", "test"] {
+        assert_eq!(rewright(&dir, &[command, "m.rw"]).status.code(), Some(0), "{command}");
+        let output = rewright(&dir, &[command, "m.rw", "--budget", "rounds=50"]);
+        let said = text(&output.stderr) + &text(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("a step ended at 50 rounds in `m.rules`"), "{said}");
+        let wrong = rewright(&dir, &[command, "m.rw", "--budget", "rounds"]);
+        assert_eq!(wrong.status.code(), Some(2), "{command}");
+    }
+}

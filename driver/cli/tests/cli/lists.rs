@@ -69,3 +69,46 @@ fn rules_that_are_cut_short_are_named() {
     let (_, said) = optimised(PACK, &function("%f", 42, &body));
     assert!(said.contains("RW0513") && said.contains("rule `flat` is not applied to lists of all lengths"), "{said}");
 }
+
+/// What is as long as the program's lists are together is made, however long that is; what is longer is said.
+#[test]
+fn lists_are_as_long_as_the_program_needs() {
+    let call = |n: usize| format!("  %x = cat {}\n  %y = cat %a0, %x\n  return %y\n", operands(0..n));
+    for n in [65, 100, 250] {
+        let (out, said) = optimised(PACK, &function("%f", n, &call(n)));
+        assert_eq!(out.matches(" = cat").count(), 1, "{n}: {out}");
+        assert!(!said.contains("RW0513"), "{n}: {said}");
+    }
+    let (out, said) = optimised(PACK, &function("%f", 255, &call(255)));
+    assert_eq!(out.matches(" = cat").count(), 2, "{out}");
+    assert!(said.contains("RW0513") && said.contains("makes lists of at most 255 elements"), "{said}");
+    // A list that is used several times is written out as often.
+    let body = format!("  %x = cat {}\n  %y = cat %x, %x, %x\n  return %y\n", operands(0..30));
+    let (out, said) = optimised(PACK, &function("%f", 30, &body));
+    assert_eq!(out.matches(" = cat").count(), 1, "{out}");
+    assert!(!said.contains("RW0513"), "{said}");
+}
+
+/// Of the program's own lists, rules make longer ones; where that could go on for ever, it is said that it does not.
+#[test]
+fn rules_that_make_longer_lists_are_applied_to_those_that_are_there() {
+    let pack = "pack l\nimport std.core\ntype M\nfn cat(parts...: M) -> M  pure  cost 10\n\
+                fn twice(parts...: M) -> M  pure  cost 100\n\
+                rule double(xs...: M): twice(xs...) => cat(xs..., xs...)\n";
+    let module = function("%f", 40, &format!("  %x = twice {}\n  return %x\n", operands(0..40)));
+    let (out, said) = optimised(pack, &module);
+    assert!(out.contains(" = cat") && !said.contains("RW0513"), "{out}{said}");
+    let grows = format!("{pack}rule more(xs...: M): cat(xs...) => twice(xs..., xs...)\n");
+    let (_, said) = optimised(&grows, &module);
+    assert!(said.contains("RW0513") && said.contains("of what rules have made, it makes lists of at most "), "{said}");
+}
+
+#[test]
+fn lists_that_are_too_long_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("l.rw"), PACK).unwrap();
+    fs::write(dir.path().join("m.ir"), function("%f", 300, &format!("  %x = cat {}\n  return %x\n", operands(0..300))))
+        .unwrap();
+    let ran = rewright(dir.path(), "opt m.ir --rules l.rw");
+    assert!(ran.stderr.contains("calls of `cat` with long lists are not known"), "{}", ran.stderr);
+}

@@ -120,6 +120,12 @@ ruleset r {
     icmp_eq(set(t, i, d) after (set(t, i, c) after s), set(t, i, c) after s) => 1
   rule other_codes(t: Text, i: i64, c: i8, d: i8, s: State):
     icmp_eq(set_two(t, i, d) after (set(t, i, c) after s), set(t, i, c) after s) => 1
+  rule no_place(t: Text, c: i8, s: State): set(t, 0, c) after (clear(t) after s) => 1
+  rule some_place(t: Text, c: i8, s: State): set(t, 0, c) after (clear(t) after s) => 0
+  rule given_back(t: Text, c: i8, s: State): add(t, c) after s => t
+  rule length_given(t: Text, i: i64, c: i8, s: State): set(t, i, c) after s => ireduce{i64, i32}(length(t) after s)
+  rule emptied_by_value(t: Text, s: State): clear(t) after s => cut(t, 0) after s
+  rule shortened_by_value(t: Text, s: State): clear(t) after s => cut(t, 1) after s
   rule positive(x: i8): icmp_slt(widened(x), 0) => 0
 }
 "#;
@@ -148,7 +154,7 @@ fn rules_over_states_are_tested_on_samples() {
         rules.iter().find(|r| r["name"] == format!("texts.r.{name}")).unwrap_or_else(|| panic!("{name}")).clone()
     };
     let right = ["narrow", "emptied", "cleared", "length_of_empty", "twice", "any_of", "generic", "positive"];
-    let with_codes = ["hidden", "elsewhere", "state_alone", "same_codes"];
+    let with_codes = ["hidden", "elsewhere", "state_alone", "same_codes", "no_place", "given_back", "emptied_by_value"];
     for name in right.into_iter().chain(with_codes) {
         assert_eq!(rule(name)["verdict"], "tested", "{:#}", rule(name));
     }
@@ -177,6 +183,11 @@ fn rules_over_states_are_tested_on_samples() {
         // Only past the end.
         ("read_back", "-200", ""),
         ("other_codes", "0", "1"),
+        // In place of a write, a call that gives a value.
+        ("shortened_by_value", "then hash(t) = ", "then hash(t) = "),
+        // The value of a call that stays.
+        ("some_place", "1", "0"),
+        ("length_given", "", ""),
     ] {
         let rule = rule(name);
         assert_eq!(rule["verdict"], "counterexample", "{rule:#}");

@@ -53,6 +53,7 @@ impl<'a> Causes<'a> {
         };
         let makes = |rule: &RuleId| match (right(rule), head) {
             (Some(Term::Call { op, .. }), Some(head)) => head == Head::Op(*op),
+            (Some(Term::Lit(..) | Term::Eval(_)), Some(Head::Const(_))) => true,
             (Some(Term::Lit(..) | Term::Eval(_) | Term::Var(_)), None) => true,
             _ => false,
         };

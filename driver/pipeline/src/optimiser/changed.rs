@@ -17,7 +17,7 @@ use rewright_cfg_skeleton::egraph::{ClassId, Head, InputId};
 use rewright_cfg_skeleton::elaborate::Made;
 use rewright_cfg_skeleton::ir::{Function, Inst, InstId, InstKind, Value};
 use rewright_cfg_skeleton::skeleton::{Statement, StatementKind};
-use rewright_dsl::program::{Program, RuleId};
+use rewright_dsl::program::{Conclusion, Program, RuleId};
 use rewright_typeprop::{OpId, Term};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -130,13 +130,24 @@ impl Change<'_> {
     }
 
     /// The rules behind a write that is not executed: those about such a write that say of the state after it that it is
-    /// another one; where there are none, those that matched where that state is an operand.
+    /// another one, or is left by something that is executed; where there are none, those that matched where that state is
+    /// an operand.
     fn behind_unwanted(&self, causes: &Causes<'_>, written: OpId, state: ClassId) -> Vec<RuleId> {
         let view = self.given.view;
         let ops = &self.program.universe.ops;
+        let insts = || self.function.layout.iter().flat_map(|block| &self.function.block(*block).insts);
+        let is_executed = |wanted: OpId| {
+            let mut executed = insts().map(|id| &self.function.inst(*id).kind);
+            executed.any(|kind| matches!(kind, InstKind::Op { op, .. } if ops.whole(*op) == ops.whole(wanted)))
+        };
         let about_it = |rule: &RuleId| {
-            let left = self.program.rule(*rule).left.first();
-            matches!(left, Some(Term::Call { op, .. }) if ops.whole(*op) == ops.whole(written))
+            let rule = self.program.rule(*rule);
+            let leaves = match &rule.right {
+                Conclusion::Equal(Term::Call { op, .. }) => is_executed(*op),
+                _ => true,
+            };
+            let left = rule.left.first();
+            leaves && matches!(left, Some(Term::Call { op, .. }) if ops.whole(*op) == ops.whole(written))
         };
         let same: Vec<RuleId> = causes.all(state).iter().copied().filter(about_it).collect();
         if !same.is_empty() {

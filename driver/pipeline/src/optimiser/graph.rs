@@ -9,12 +9,13 @@ use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head, LeafId, NodeId, d
 use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::select::{self, Def, Selection, cost::node_costs};
-use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_cfg_skeleton::skeleton::dot::Marks;
+use rewright_cfg_skeleton::skeleton::{Skeleton, StatementKind};
+use rewright_dsl::program::{Program, RuleId};
 use rewright_engine::EngineError;
 use rewright_typeprop::Universe;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many nodes of a rule are tried as a choice.
 const MAX_TRIED: usize = 16;
@@ -38,6 +39,15 @@ pub struct Price {
     pub cheapest: u64,
     /// Of the cheapest one with something in it.
     pub with: u64,
+}
+
+/// Costs of the cheapest programs with some rules and without, in the cost model's units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Needed {
+    /// With them.
+    pub with: u64,
+    /// Without them.
+    pub without: u64,
 }
 
 impl Optimiser {
@@ -69,37 +79,99 @@ impl Optimiser {
         }
     }
 
-    /// What the cheapest program found costs, and the cheapest one in which something is computed as a rule makes it;
-    /// nothing where that is computed already, or cannot be.
-    pub fn price(&self, graph: &Graph, universe: &Universe, options: &Options, rule: &str) -> Option<Price> {
-        let Graph { function, skeleton, view, marks } = graph;
-        let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
-        // The wanted node, if there is one, is computed.
-        let cost = |view: &EGraphView, wanted: Option<NodeId>| {
-            let given = Saturated { function, cfg: &cfg, universe, skeleton, view };
-            let Selection { defs, cost, placement_cost, .. } = self.selected(given, options).ok()?.selection;
-            let computes = |id: NodeId| defs.values().any(|def| *def == Def::Node(id) || *def == Def::Recurrence(id));
-            wanted.is_none_or(computes).then(|| cost.saturating_sub(placement_cost))
-        };
-        let made = made_by(marks, rule);
+    /// What the cheapest program found costs, and the cheapest one in which something is computed as one of these rules
+    /// makes it; nothing where that is computed already, or cannot be.
+    pub fn price(
+        &self,
+        graph: &Graph,
+        universe: &Universe,
+        options: &Options,
+        rules: &BTreeSet<&str>,
+    ) -> Option<Price> {
         // The others of its class are leaves of nothing, which no program computes.
         let alone = |id: NodeId| {
-            let mut view = view.clone();
-            let class = view.node_class[id.index()];
-            let others = std::mem::replace(&mut view.classes[class.index()].nodes, [id].into_iter().collect());
+            let mut view = graph.view.clone();
+            let class = &mut view.classes[view.node_class[id.index()].index()];
+            class.constant = None;
+            let others = std::mem::replace(&mut class.nodes, [id].into_iter().collect());
             for other in others.into_iter().filter(|other| *other != id) {
                 let node = &mut view.nodes[other.index()];
                 (node.head, node.children) = (Head::Leaf(LeafId(u32::MAX)), SmallVec::new());
             }
             view
         };
-        let with = made.take(MAX_TRIED).filter_map(|(id, _)| cost(&alone(*id), Some(*id))).min()?;
-        Some(Price { cheapest: cost(view, None)?, with })
+        let made = made_by(&graph.marks, rules).take(MAX_TRIED);
+        let with = made.filter_map(|id| self.cost_with(graph, universe, options, &alone(id), Some(id))).min()?;
+        Some(Price { cheapest: self.cheapest(graph, universe, options)?, with })
     }
 
-    /// Does a rule make anything that was not there?
-    pub fn makes(&self, graph: &Graph, rule: &str) -> bool {
-        made_by(&graph.marks, rule).next().is_some()
+    /// What the cheapest program found costs.
+    fn cheapest(&self, graph: &Graph, universe: &Universe, options: &Options) -> Option<u64> {
+        self.cost_with(graph, universe, options, &graph.view, None)
+    }
+
+    /// What the cheapest program in a view costs, if that computes the wanted node.
+    fn cost_with(
+        &self,
+        graph: &Graph,
+        universe: &Universe,
+        options: &Options,
+        view: &EGraphView,
+        wanted: Option<NodeId>,
+    ) -> Option<u64> {
+        let Graph { function, skeleton, .. } = graph;
+        let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
+        let given = Saturated { function, cfg: &cfg, universe, skeleton, view };
+        let Selection { defs, cost, placement_cost, .. } = self.selected(given, options).ok()?.selection;
+        let computes = |id: NodeId| defs.values().any(|def| *def == Def::Node(id) || *def == Def::Recurrence(id));
+        wanted.is_none_or(computes).then(|| cost.saturating_sub(placement_cost))
+    }
+
+    /// What the cheapest program costs without these rules, if it costs more than with them.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn dearer_without(
+        &self,
+        graph: &Graph,
+        (function, universe): (&Function, &Universe),
+        options: &Options,
+        rules: &BTreeSet<&str>,
+    ) -> Result<Option<Needed>, EngineError> {
+        let mut program = self.program().clone();
+        let is_left_out = |program: &Program, id: RuleId| rules.contains(program.rule(id).name.as_str());
+        for set in program.rulesets.keys().cloned().collect::<Vec<_>>() {
+            let own = program.rulesets[&set].iter().copied().filter(|id| !is_left_out(&program, *id)).collect();
+            program.rulesets.insert(set, own);
+        }
+        let without = Optimiser::on_demand(program, self.trap_code).without(self.unwritable.clone());
+        let less = without.graph(function, universe, options)?;
+        let costs = (self.cheapest(graph, universe, options), without.cheapest(&less, universe, options));
+        Ok(match costs {
+            (Some(with), Some(without)) if with < without => Some(Needed { with, without }),
+            _ => None,
+        })
+    }
+
+    /// Do rules make anything that was not there?
+    pub fn makes(&self, graph: &Graph, rules: &BTreeSet<&str>) -> bool {
+        made_by(&graph.marks, rules).next().is_some()
+    }
+
+    /// Is a call there whose state one of these rules speaks of, and whose value is used?
+    pub fn is_kept_for_its_value(&self, graph: &Graph, rules: &BTreeSet<&str>) -> bool {
+        let Graph { function, skeleton, view, .. } = graph;
+        let is_meant = |id: RuleId| rules.contains(self.program().rule(id).name.as_str());
+        let matched: BTreeSet<ClassId> =
+            view.applications.iter().filter(|a| is_meant(a.rule)).map(|a| a.class).collect();
+        let used = function.used_values();
+        skeleton.statements.iter().any(|statement| match &statement.kind {
+            StatementKind::Call { after: Some(after), .. } => {
+                let results = &function.inst(statement.inst).results;
+                matched.contains(&view.class_of(after.out)) && results.iter().any(|value| used.contains(value))
+            }
+            _ => false,
+        })
     }
 
     /// The best selection from an e-graph, classes split by type if they have to be.
@@ -140,7 +212,7 @@ impl Optimiser {
     }
 }
 
-/// The nodes that a rule has made.
-fn made_by<'m>(marks: &'m Marks, rule: &'m str) -> impl Iterator<Item = (&'m NodeId, &'m Vec<String>)> {
-    marks.rules.iter().filter(move |(_, rules)| rules.iter().any(|name| name == rule))
+/// The nodes that rules have made.
+fn made_by<'m>(marks: &'m Marks, rules: &'m BTreeSet<&str>) -> impl Iterator<Item = NodeId> {
+    marks.rules.iter().filter(|(_, names)| names.iter().any(|name| rules.contains(name.as_str()))).map(|(id, _)| *id)
 }

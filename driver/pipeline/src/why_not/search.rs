@@ -4,14 +4,17 @@
 //! fit: each attempt is remembered with the number of its operations and operands that did fit. The best attempt is
 //! what the author wants to see.
 //!
-//! Not here: facts, which a view does not hold. A condition on one is reported as what is left to doubt.
+//! Not here: facts, which a view does not hold. One is taken to be missing where all else fits and the rule would say
+//! something new.
+
+mod conditions;
 
 use super::{At, MatchContext, MatchStart};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head};
-use rewright_dsl::program::{Guard, Program, Rule, VarKind};
-use rewright_typeprop::eval::{constant, evaluate_term};
+use rewright_dsl::program::{Program, Rule, VarKind};
+use rewright_typeprop::eval::constant;
 use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{Evaluation, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Term, Ty, TypeExpr, Universe};
 use smallvec::SmallVec;
 
 /// Attempts to match one rule in one function: patterns share little, and graphs are bounded.
@@ -25,6 +28,8 @@ pub(super) struct Near {
     pub(super) at: At,
     /// What does not fit; `None` where everything does.
     pub(super) miss: Option<String>,
+    /// Everything fits, and what the rule would say is known.
+    pub(super) is_known: bool,
 }
 
 /// The nearest match of a rule, anywhere or at a place. `None` where there is no operation like the root of its left
@@ -164,8 +169,8 @@ impl<'a> Search<'a> {
                 Some((of, position)) => format!("operand {position} of `{of}` {miss}"),
                 None => format!("it {miss}"),
             };
-            self.best =
-                Some(Near { matched: found.matched, at: self.context.at(self.universe, self.root), miss: Some(place) });
+            let at = self.context.at(self.universe, self.root);
+            self.best = Some(Near { matched: found.matched, at, miss: Some(place), is_known: false });
         }
     }
 
@@ -195,70 +200,25 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Are all conditions met? Those on facts count as met only where all else is.
+    /// Are all conditions met, and would the rule say something new? Remembers what is not so.
     fn conditions(&mut self, found: &PartialMatch) -> bool {
-        let miss = self.rule.guards.iter().find_map(|guard| self.fails(guard, found));
-        let done = miss.is_none();
-        if self.best.as_ref().is_none_or(|best| best.miss.is_some() && (done || best.matched <= found.matched)) {
-            self.best = Some(Near { matched: found.matched, at: self.context.at(self.universe, self.root), miss });
-        }
-        done
-    }
-
-    /// Why a condition is not met.
-    fn fails(&self, guard: &Guard, found: &PartialMatch) -> Option<String> {
-        let values = || -> String {
-            let vars = self.rule.vars.iter().zip(&found.vars);
-            let shown = vars.filter_map(|(var, class)| Some(format!("{} = {}", var.name, self.show((*class)?))));
-            shown.collect::<Vec<_>>().join(", ")
+        let (miss, is_known) = match self.unmet(found) {
+            Ok(met) => (None, self.says_nothing_new(&met)),
+            // A fact that is missing is no reason where the rule would say what is known.
+            Err(unmet) if unmet.is_fact && self.says_nothing_new(found) => (None, true),
+            Err(unmet) => (Some(unmet.why), false),
         };
-        match guard {
-            Guard::Holds(term) => match self.value(term, found) {
-                Some(n) if n != 0 => None,
-                Some(_) => Some(format!("its condition does not hold, with {}", values())),
-                None => Some(format!("its condition is over constants, and not all of these are: {}", values())),
-            },
-            Guard::Compare { equal, left, right } => match (self.value(left, found), self.value(right, found)) {
-                (Some(a), Some(b)) if (a == b) == *equal => None,
-                (Some(a), Some(b)) => Some(format!("its condition compares {a} with {b}, with {}", values())),
-                _ => Some(format!("its condition is over constants, and not all of these are: {}", values())),
-            },
-            Guard::Class { same, left: Term::Var(a), right: Term::Var(b) } => {
-                let equal = found.vars[*a as usize] == found.vars[*b as usize];
-                (equal != *same).then(|| format!("its condition on two values does not hold, with {}", values()))
-            }
-            Guard::Is(Term::Var(i), ty) => {
-                let class = found.vars[*i as usize]?;
-                let mut found = found.clone();
-                (!self.has_type(ty, class, &mut found)).then(|| self.type_miss(ty, class))
-            }
-            Guard::Fact(fact, _) => {
-                let name = &self.program.facts[fact.0 as usize].name;
-                Some(format!("all else fits; nothing says that `{name}` holds, with {}", values()))
-            }
-            Guard::Or(a, b) => self.fails(a, found).and(self.fails(b, found)),
-            Guard::Not(inner) => match self.fails(inner, found) {
-                Some(_) => None,
-                None => Some(format!("a condition that must not hold does, with {}", values())),
-            },
-            // Terms that are looked up in the graph: only the engine knows.
-            Guard::Class { .. } | Guard::Is(..) => None,
+        let is_new = miss.is_none() && !is_known;
+        let is_better = |best: &Near| match (&best.miss, &miss) {
+            (Some(_), Some(_)) => best.matched <= found.matched,
+            (Some(_), None) => true,
+            (None, _) => best.is_known && is_new,
+        };
+        if self.best.as_ref().is_none_or(is_better) {
+            let at = self.context.at(self.universe, self.root);
+            self.best = Some(Near { matched: found.matched, at, miss, is_known });
         }
-    }
-
-    /// A term over constants.
-    fn value(&self, term: &Term, found: &PartialMatch) -> Option<i64> {
-        let types: Vec<Ty> = found.types.iter().map(|ty| ty.unwrap_or(Ty::ANY)).collect();
-        let vars = found.vars.iter().map(|class| class.and_then(|class| self.view.class(class).constant));
-        let vars: Vec<Option<i64>> = vars.collect();
-        if term.variables().any(|i| vars.get(i as usize).copied().flatten().is_none()) {
-            return None;
-        }
-        let vars: Vec<i64> = vars.into_iter().map(Option::unwrap_or_default).collect();
-        match evaluate_term(self.universe, term, &types, &vars) {
-            Evaluation::Value(n) => Some(n),
-            Evaluation::Nan | Evaluation::Undefined => None,
-        }
+        is_new
     }
 
     /// Types of the nodes of a class, distinct.

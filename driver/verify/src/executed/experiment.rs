@@ -197,7 +197,10 @@ impl<'c, 'u> Experiment<'c, 'u> {
     ) -> Built<Side> {
         let (mut between, mut kept) = (vec![], vec![]);
         if alone {
-            for (calls, change) in timeline.calls(term)?.into_iter().zip(changes) {
+            // The call whose value a rule is about stays where it is.
+            let stays = Some(&self.case.rule.left[0]).filter(|_| is_about_value_alone(self.case));
+            let executed: Vec<&Term> = stays.into_iter().chain([term]).collect();
+            for (calls, change) in timeline.calls(&executed)?.into_iter().zip(changes) {
                 if let Some((variable, change)) = change {
                     let it = self.vars[*variable].ok_or("a state is changed")?;
                     let (seed, result) = self.change(change, it)?;
@@ -315,16 +318,24 @@ fn is_about_state_alone(case: &Case<'_>) -> bool {
     let ops = &case.program.universe.ops;
     let is_state =
         |term: &Term| matches!(term, Term::Call { op, .. } if matches!(ops.get(*op).part_of, Some(Part::State(_))));
-    is_state(&case.rule.left[0]) && !case.rule.right.terms().iter().all(is_state)
+    is_state(&case.rule.left[0]) != case.rule.right.terms().iter().all(is_state)
 }
 
-/// Does the rule claim that its sides leave the same memory? Not of a value that is read, nor where it says that a change
-/// goes.
+/// Is the rule about the value that a call gives, and not about what it leaves behind?
+fn is_about_value_alone(case: &Case<'_>) -> bool {
+    let ops = &case.program.universe.ops;
+    matches!(&case.rule.left[0], Term::Call { op, .. } if matches!(ops.get(*op).part_of, Some(Part::Value(_))))
+}
+
+/// Does the rule claim that its sides leave the same memory? Not of a value that is read or given, nor where it says that a
+/// change goes.
 fn leaves_memory(case: &Case<'_>) -> bool {
     let ops = &case.program.universe.ops;
     let writes = |term: &Term| matches!(term, Term::Call { op, .. } if writes_memory(ops, *op));
     let root = &case.rule.left[0];
     let right: Vec<&Term> = case.rule.right.terms().iter().flat_map(Term::subterms).collect();
     let goes = |term: &&Term| writes(term) && *term != root && !right.contains(term);
-    writes(root) && !(case.rule.relaxation.is_some() && root.subterms().any(|term| goes(&term)))
+    writes(root)
+        && !is_about_value_alone(case)
+        && !(case.rule.relaxation.is_some() && root.subterms().any(|term| goes(&term)))
 }

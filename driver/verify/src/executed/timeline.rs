@@ -43,10 +43,10 @@ impl<'p> Timeline<'p> {
         self.states.first().is_none_or(|first| *first == state)
     }
 
-    /// The calls of a side that stand in a state, in the order in which they are executed, by state.
-    pub(super) fn calls<'t>(&self, side: &'t Term) -> Built<Vec<Vec<&'t Term>>> {
+    /// The calls of terms that stand in a state, in the order in which they are executed, by state.
+    pub(super) fn calls<'t>(&self, terms: &[&'t Term]) -> Built<Vec<Vec<&'t Term>>> {
         let mut placed: Vec<(Time, &Term)> = vec![];
-        for part in operands_first(side) {
+        for part in terms.iter().flat_map(|term| operands_first(term)) {
             let Term::Call { op, state: Some(state), .. } = part else { continue };
             if placed.iter().any(|(_, earlier)| is_one_call(self.ops, earlier, part)) {
                 continue;

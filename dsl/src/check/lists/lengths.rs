@@ -1,10 +1,10 @@
 //! Which lengths lists have: those of the calls in packs and in the program to which rules are applied, and those that
 //! rules make of them.
 
-use super::{Lists, in_rule_left, in_rule_right, rewrites};
+use super::{Calls, Lists, in_rule_left, in_rule_right, rewrites};
 use crate::syntax::ast::{Arg, Expr, ExprKind, RuleItem};
 use indexmap::IndexMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lists of at least this many elements are spoken of, whatever the packs mention.
 const LENGTH: usize = 4;
@@ -12,95 +12,14 @@ const LENGTH: usize = 4;
 /// Up to this length, all functions have lists of all lengths that are less than the longest one of a pack.
 const USUAL_LENGTH: usize = 8;
 
-/// Rules do not make longer lists of what a function has than this. A call that is there may be longer.
-const MADE_LENGTH: usize = 64;
-
 /// No list is longer: each length is a function with that many parameters.
-const MAX_LENGTH: usize = 255;
+pub(super) const MAX_LENGTH: usize = 255;
 
 /// A rule has at most this many instances.
 pub(super) const MAX_INSTANCES: usize = 1_024;
 
-/// At most this many combinations of lengths of a rule are looked at.
-const MAX_COMBINATIONS: usize = 1 << 20;
-
-/// The calls of a program to which rules are applied.
-///
-/// They are found in its text, whatever language that is in: a name, and behind it operands between commas, up to the end
-/// of the line or in parentheses. Text that only looks like a call makes lists of more lengths than are needed, never of
-/// fewer.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Calls<'t>(&'t str);
-
-impl<'t> Calls<'t> {
-    /// Those of a text.
-    pub fn of(text: &'t str) -> Self {
-        Calls(text)
-    }
-
-    /// Calls `found` with names and numbers of operands, by function of the text.
-    fn each(self, mut found: impl FnMut(usize, &str, usize)) {
-        let mut function = 0;
-        for line in self.0.lines() {
-            let first = line.split_whitespace().next();
-            function += usize::from(matches!(first, Some("func" | "function" | "define")));
-            calls_of_line(line, &mut |name, operands| found(function, name, operands));
-        }
-    }
-}
-
-/// What is between two brackets, or in a line.
-#[derive(Default)]
-struct Frame<'t> {
-    /// The name right before the bracket.
-    callee: Option<&'t str>,
-    /// Names whose operands may follow, with the tokens and commas before these.
-    names: Vec<(&'t str, usize, usize)>,
-    tokens: usize,
-    commas: usize,
-}
-
-impl Frame<'_> {
-    fn close(self, found: &mut impl FnMut(&str, usize)) {
-        let operands = |tokens: usize, commas: usize| if self.tokens == tokens { 0 } else { self.commas - commas + 1 };
-        if let Some(name) = self.callee {
-            found(name, operands(0, 0));
-        }
-        for (name, tokens, commas) in self.names {
-            found(name, operands(tokens, commas));
-        }
-    }
-}
-
-fn calls_of_line(line: &str, found: &mut impl FnMut(&str, usize)) {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-    let mut frames = vec![Frame::default()];
-    let mut rest = line;
-    while let Some(c) = rest.chars().next() {
-        let depth = frames.len();
-        let frame = &mut frames[depth - 1];
-        let mut length = c.len_utf8();
-        match c {
-            _ if is_name(c) => {
-                length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
-                frame.tokens += 1;
-                frame.names.push((&rest[..length], frame.tokens, frame.commas));
-            }
-            '(' => {
-                // `f(..)`, and `f{T}(..)`: the name is the last one, and its operands are these.
-                let callee = frame.names.pop().map(|(name, ..)| name);
-                frame.tokens += 1;
-                frames.push(Frame { callee, ..Frame::default() });
-            }
-            '{' | '[' | '<' => frames.push(Frame::default()),
-            ')' | '}' | ']' | '>' if depth > 1 => frames.pop().into_iter().for_each(|frame| frame.close(found)),
-            ',' => frame.commas += 1,
-            _ => {}
-        }
-        rest = &rest[length..];
-    }
-    frames.into_iter().for_each(|frame| frame.close(found));
-}
+/// At most this many beginnings of combinations of lengths of a rule are tried at a time.
+const MAX_TRIED: usize = 1 << 21;
 
 /// The number of a call's operands, as a function of the lengths of a rule's lists.
 struct Form {
@@ -112,8 +31,14 @@ struct Form {
 }
 
 impl Form {
+    /// The number at these lengths, of which the last ones may be missing.
     fn at(&self, lengths: &[usize]) -> usize {
         self.fixed + self.lists.iter().zip(lengths).map(|(times, length)| times * length).sum::<usize>()
+    }
+
+    /// Is that the number, with these lengths?
+    fn is_known(&self, lengths: &[usize]) -> bool {
+        self.lists.iter().skip(lengths.len()).all(|times| *times == 0)
     }
 }
 
@@ -126,44 +51,28 @@ struct Forms {
     both_ways: bool,
 }
 
-/// Calls `found` with this many numbers of this sum, in lexicographic order, where all their beginnings are `possible`;
-/// `left` times at most.
-fn each_of_sum(
-    (count, sum): (usize, usize),
-    begun: &mut Vec<usize>,
-    left: &mut usize,
-    possible: &impl Fn(&[usize]) -> bool,
-    found: &mut impl FnMut(&[usize]),
-) {
-    if begun.len() == count {
-        *left -= 1;
-        return found(begun);
-    }
-    let is_last = begun.len() + 1 == count;
-    for next in if is_last { sum..=sum } else { 0..=sum } {
-        begun.push(next);
-        let goes_on = *left > 0 && possible(begun);
-        if goes_on {
-            each_of_sum((count, sum - next), begun, left, possible, found);
-        }
-        begun.pop();
-        if !goes_on {
-            return;
-        }
-    }
-}
-
 /// By function: the lengths that its list has.
 #[derive(Default)]
 pub(super) struct Lengths {
     /// Those for which it is declared.
     declared: IndexMap<String, BTreeSet<usize>>,
-    /// Those that a call has which is there or which rules make of these.
-    occurring: IndexMap<String, BTreeSet<usize>>,
+    /// Those that a call has which is there.
+    given: IndexMap<String, BTreeSet<usize>>,
+    /// Those that a call has which is there or which rules make of these, each with the number of calls that are there of
+    /// which it is made.
+    occurring: IndexMap<String, BTreeMap<usize, usize>>,
     /// Up to this one, every function has every length.
     usual: usize,
-    /// Rules make no longer lists.
+    /// Of lists that rules have made, they make no longer ones.
     made: usize,
+    /// Nor any of more calls.
+    calls: usize,
+    /// Lists are longer than [`MAX_LENGTH`] together.
+    is_capped: bool,
+    /// A rule has made a list that is longer than all that are there, written out in each other.
+    grew: bool,
+    /// Functions that a call has a longer list for than [`MAX_LENGTH`].
+    too_long: BTreeSet<String>,
 }
 
 /// At which lengths of its lists a rule is written out.
@@ -171,38 +80,71 @@ pub(super) struct Lengths {
 pub(super) struct Combinations {
     /// Usual ones first, then shorter ones first.
     pub(super) lengths: Vec<Vec<usize>>,
-    /// There are more.
-    pub(super) is_cut: bool,
+    /// Why there are more, if there are.
+    pub(super) cut: Option<Cut>,
+}
+
+/// What keeps a rule from being written out at further lengths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Cut {
+    /// A rule has at most [`MAX_INSTANCES`] instances.
+    Instances,
+    /// It makes longer lists than the program has use for, or than a function can have parameters.
+    Length(usize),
 }
 
 impl Lengths {
     /// Those that calls have: `packs` are the lengths that calls of the packs' own have.
     pub(super) fn of_calls(lists: &Lists, packs: &[(String, usize)], calls: Calls<'_>) -> Self {
-        let mut occurring: IndexMap<String, BTreeSet<usize>> =
+        let mut given: IndexMap<String, BTreeSet<usize>> =
             lists.fixed.keys().map(|name| (name.clone(), BTreeSet::new())).collect();
+        let mut too_long = BTreeSet::new();
         let mut longest = 0;
-        let mut add = |name: &str, length: usize| {
-            if let Some(lengths) = occurring.get_mut(name).filter(|_| length <= MAX_LENGTH) {
+        let mut add = |name: &str, length: usize| match given.get_mut(name) {
+            Some(lengths) if length <= MAX_LENGTH => {
                 lengths.insert(length);
                 longest = longest.max(length);
             }
+            Some(_) => {
+                too_long.insert(name.to_string());
+            }
+            None => {}
         };
         packs.iter().for_each(|(name, length)| add(name, *length));
-        let mut sums: Vec<usize> = vec![];
+        // By function: the elements of all its lists, and the number of these.
+        let mut sums: Vec<(usize, usize)> = vec![];
         calls.each(|function, name, operands| {
             if let Some((name, length)) = lists.called(name, operands) {
-                sums.resize(sums.len().max(function + 1), 0);
-                sums[function] += length;
+                sums.resize(sums.len().max(function + 1), (0, 0));
+                let (elements, count) = &mut sums[function];
+                (*elements, *count) = (*elements + length, *count + 1);
                 add(name, length);
             }
         });
         let in_packs = packs.iter().map(|(_, length)| *length).max().unwrap_or(0);
         let usual = in_packs.clamp(LENGTH, USUAL_LENGTH);
-        let sum = sums.into_iter().max().unwrap_or(0);
-        let declared =
-            occurring.iter().map(|(name, own)| (name.clone(), (0..=usual).chain(own.iter().copied()).collect()));
+        let unfolded = calls.unfolded(|name, operands| Some(lists.called(name, operands)?.1));
+        let most = |of: fn(&(usize, usize)) -> usize| sums.iter().map(of).max().unwrap_or(0);
+        let needed = most(|(elements, _)| *elements).max(unfolded.elements);
+        let made = needed.min(MAX_LENGTH).max(usual).max(longest);
+        let calls = most(|(_, count)| *count).max(unfolded.calls);
+        // Without a program, examples may have so many.
+        let calls = if calls == 0 { USUAL_LENGTH } else { calls };
+        let once = |own: &BTreeSet<usize>| own.iter().map(|length| (*length, 1)).collect();
+        let occurring = given.iter().map(|(name, own)| (name.clone(), once(own))).collect();
+        let declared = given.iter().map(|(name, own)| (name.clone(), (0..=usual).chain(own.iter().copied()).collect()));
         let declared = declared.collect();
-        Lengths { declared, occurring, usual, made: usual.max(longest).max(sum.min(MADE_LENGTH)) }
+        Lengths {
+            declared,
+            given,
+            occurring,
+            usual,
+            made,
+            calls,
+            is_capped: needed > MAX_LENGTH,
+            grew: false,
+            too_long,
+        }
     }
 
     /// The lengths of a function's list, in order.
@@ -210,12 +152,17 @@ impl Lengths {
         self.declared.get(function).into_iter().flatten().copied().collect()
     }
 
+    /// Has a call of a function a longer list than [`MAX_LENGTH`]?
+    pub(super) fn is_exceeded(&self, function: &str) -> bool {
+        self.too_long.contains(function)
+    }
+
     /// Adds what rules make of lists, and gives for each rule the lengths of its lists at which it may match.
     pub(super) fn close(&mut self, lists: &Lists, rules: &[&RuleItem]) -> Vec<Combinations> {
         let forms: Vec<Forms> = rules.iter().map(|rule| Forms::of(lists, rule)).collect();
         let mut all: Vec<Combinations> = vec![Combinations::default(); rules.len()];
         for (forms, own) in forms.iter().zip(&mut all) {
-            self.add(forms, own, |known, lengths| known.is_usual(forms, lengths));
+            self.add_usual(forms, own);
             if own.lengths.is_empty() {
                 // Its mistakes are found at some length, though nothing here has it.
                 own.lengths.push(vec![1; forms.count]);
@@ -223,43 +170,117 @@ impl Lengths {
             }
         }
         while forms.iter().zip(&mut all).fold(false, |changed, (forms, own)| {
-            let more = self.add(forms, own, |known, lengths| known.occurs(forms, lengths));
+            let more = self.add_occurring(forms, own);
             changed | more
         }) {}
         all
     }
 
-    /// Adds the combinations that fit, and says whether some call has a length then that none had.
-    fn add(&mut self, forms: &Forms, own: &mut Combinations, fits: impl Fn(&Lengths, &[usize]) -> bool) -> bool {
-        let mut found = vec![];
-        let mut left = MAX_COMBINATIONS;
-        for sum in 0..=forms.count * self.made {
-            let possible = |begun: &[usize]| forms.all().all(|form| form.at(begun) <= self.made);
-            each_of_sum((forms.count, sum), &mut vec![], &mut left, &possible, &mut |lengths| {
-                if fits(self, lengths) {
-                    found.push(lengths.to_vec());
-                }
-            });
+    /// Adds the combinations at which no list is longer than usual lists are.
+    fn add_usual(&mut self, forms: &Forms, own: &mut Combinations) {
+        let usual = self.usual;
+        let fits =
+            |begun: &[usize]| begun.iter().all(|n| *n <= usual) && forms.all().all(|form| form.at(begun) <= usual);
+        let (found, is_whole) = combinations(forms.count, usual, &fits);
+        if !is_whole || found.len() > MAX_INSTANCES {
+            own.cut = Some(Cut::Instances);
         }
-        own.is_cut |= left == 0;
+        for lengths in found.into_iter().take(MAX_INSTANCES) {
+            self.declare(forms, &lengths);
+            own.lengths.push(lengths);
+        }
+    }
+
+    /// Adds the combinations at which the rule may match calls that there are, and says whether some call has a length
+    /// then that none had.
+    fn add_occurring(&mut self, forms: &Forms, own: &mut Combinations) -> bool {
+        if own.cut == Some(Cut::Instances) && own.lengths.len() == MAX_INSTANCES {
+            return false;
+        }
+        let back = forms.both_ways.then_some((&forms.right, &forms.left));
         let mut changed = false;
-        for lengths in found {
-            if !own.lengths.contains(&lengths) {
-                if own.lengths.len() == MAX_INSTANCES {
-                    own.is_cut = true;
-                    break;
-                }
-                self.declare(forms, &lengths);
-                own.lengths.push(lengths.clone());
+        for (matched, made) in std::iter::once((&forms.left, &forms.right)).chain(back) {
+            // A list that stands in no call is a mistake, which the usual lengths show.
+            let stands = |list: usize| matched.iter().any(|form| form.lists[list] > 0);
+            if matched.is_empty() || !(0..forms.count).all(stands) {
+                continue;
             }
-            if self.occurs(forms, &lengths) {
-                for form in forms.all() {
-                    let occurring = self.occurring.get_mut(&form.callee);
-                    changed |= occurring.is_some_and(|own| own.insert(form.at(&lengths)));
+            let (found, is_whole) = {
+                let of = |form: &Form| self.occurring.get(&form.callee);
+                let fits = |begun: &[usize]| {
+                    matched.iter().all(|form| {
+                        let (length, is_known) = (form.at(begun), form.is_known(begun));
+                        of(form).is_some_and(|lengths| match is_known {
+                            true => lengths.contains_key(&length),
+                            false => lengths.last_key_value().is_some_and(|(last, _)| length <= *last),
+                        })
+                    })
+                };
+                combinations(forms.count, MAX_LENGTH, &fits)
+            };
+            if !is_whole {
+                own.cut = Some(Cut::Instances);
+            }
+            for lengths in found {
+                changed |= self.add(forms, own, (matched, made), lengths);
+            }
+        }
+        changed
+    }
+
+    /// Adds a combination, unless what the rule makes then is too long, and says whether some call has a length then that
+    /// none had.
+    fn add(
+        &mut self,
+        forms: &Forms,
+        own: &mut Combinations,
+        (matched, made): (&Vec<Form>, &Vec<Form>),
+        lengths: Vec<usize>,
+    ) -> bool {
+        let grows = grows(matched, made);
+        let known = |form: &Form| self.occurring.get(&form.callee).and_then(|own| own.get(&form.at(&lengths)).copied());
+        let calls: usize = matched.iter().filter_map(known).sum();
+        if calls > self.calls {
+            if self.grew {
+                own.cut = own.cut.or(Some(Cut::Length(self.made)));
+            }
+            return false;
+        }
+        if let Some(bound) = self.exceeded(grows, (matched, made), &lengths) {
+            if grows || self.grew || self.is_capped {
+                own.cut = own.cut.or(Some(Cut::Length(bound)));
+            }
+            return false;
+        }
+        if !own.lengths.contains(&lengths) {
+            if own.lengths.len() == MAX_INSTANCES {
+                own.cut = Some(Cut::Instances);
+                return false;
+            }
+            self.declare(forms, &lengths);
+            own.lengths.push(lengths.clone());
+        }
+        let mut changed = false;
+        for form in made {
+            let length = form.at(&lengths);
+            let Some(own) = self.occurring.get_mut(&form.callee) else { continue };
+            let fewest = own.entry(length).or_insert(usize::MAX);
+            if calls < *fewest {
+                (*fewest, changed) = (calls, true);
+                if grows && length > self.made {
+                    (self.made, self.grew) = (length, true);
                 }
             }
         }
         changed
+    }
+
+    /// The bound that a list which a rule makes would exceed. Of calls that are there, a rule that makes longer lists may make
+    /// any.
+    fn exceeded(&self, grows: bool, (matched, made): (&[Form], &[Form]), lengths: &[usize]) -> Option<usize> {
+        let is_given = |form: &Form| self.given.get(&form.callee).is_some_and(|own| own.contains(&form.at(lengths)));
+        let bound = if grows && matched.iter().all(is_given) { MAX_LENGTH } else { self.made };
+        made.iter().any(|form| form.at(lengths) > bound).then_some(bound)
     }
 
     fn declare(&mut self, forms: &Forms, lengths: &[usize]) {
@@ -269,22 +290,47 @@ impl Lengths {
             }
         }
     }
+}
 
-    /// Is no list longer than usual lists are?
-    fn is_usual(&self, forms: &Forms, lengths: &[usize]) -> bool {
-        lengths.iter().all(|length| *length <= self.usual) && forms.all().all(|form| form.at(lengths) <= self.usual)
-    }
+/// All combinations of this many lengths whose beginnings all fit, shorter ones first, and whether these are all.
+fn combinations(count: usize, longest: usize, fits: &dyn Fn(&[usize]) -> bool) -> (Vec<Vec<usize>>, bool) {
+    let (mut found, mut begun, mut tried) = (vec![], vec![], 0);
+    each_combination((count, longest), fits, &mut begun, &mut tried, &mut found);
+    found.sort_by_key(|lengths: &Vec<usize>| lengths.iter().sum::<usize>());
+    (found, tried <= MAX_TRIED)
+}
 
-    /// May a rule whose lists have these lengths match calls that there are, and make none that is too long?
-    fn occurs(&self, forms: &Forms, lengths: &[usize]) -> bool {
-        let is_there =
-            |form: &Form| self.occurring.get(&form.callee).is_some_and(|own| own.contains(&form.at(lengths)));
-        let all = |forms: &[Form]| !forms.is_empty() && forms.iter().all(is_there);
-        forms.all().all(|form| form.at(lengths) <= self.made)
-            && (all(&forms.left) || forms.both_ways && all(&forms.right))
-            // A list that stands in no call is a mistake, which the usual lengths show.
-            && (0..forms.count).all(|list| forms.all().any(|form| form.lists[list] > 0))
+fn each_combination(
+    (count, longest): (usize, usize),
+    fits: &dyn Fn(&[usize]) -> bool,
+    begun: &mut Vec<usize>,
+    tried: &mut usize,
+    found: &mut Vec<Vec<usize>>,
+) {
+    if begun.len() == count {
+        found.push(begun.clone());
+        return;
     }
+    for next in 0..=longest {
+        *tried += 1;
+        if *tried > MAX_TRIED {
+            return;
+        }
+        begun.push(next);
+        if fits(begun) {
+            each_combination((count, longest), fits, begun, tried, found);
+        }
+        begun.pop();
+    }
+}
+
+/// May a call on the side that is made have more elements than there are on the side that is matched?
+fn grows(matched: &[Form], made: &[Form]) -> bool {
+    let there = |of: &dyn Fn(&Form) -> usize| matched.iter().map(of).sum::<usize>();
+    made.iter().any(|form| {
+        let more_often = |(list, times): (usize, &usize)| *times > there(&|form| form.lists[list]);
+        form.fixed > there(&|form| form.fixed) || form.lists.iter().enumerate().any(more_often)
+    })
 }
 
 impl Forms {
@@ -323,49 +369,10 @@ fn form(lists: &Lists, names: &[&str], expr: &Expr) -> Option<Form> {
 mod tests {
     use super::*;
 
-    /// Names, numbers of operands and functions.
-    fn calls(text: &str) -> Vec<(usize, String, usize)> {
-        let mut found = vec![];
-        Calls::of(text).each(|function, name, operands| found.push((function, name.to_string(), operands)));
-        found
-    }
-
-    fn operands(text: &str, name: &str) -> Vec<usize> {
-        calls(text).into_iter().filter(|(_, found, _)| found == name).map(|(.., operands)| operands).collect()
-    }
-
-    #[test]
-    fn calls_of_all_languages_are_found() {
-        assert_eq!(operands("  %x = cat %a, %b, %c", "cat"), [3]);
-        assert_eq!(operands("  %x: Mat{i64, 3} = l.cat{f64, 3} %a, %b", "l.cat"), [2]);
-        assert_eq!(operands("  %x = cat", "cat"), [0]);
-        assert_eq!(operands("  v3 = call cat(v0, v1, g(v2, v2, v2), v4)", "cat"), [4]);
-        assert_eq!(operands("  v3 = call cat(v0, v1, g(v2, v2, v2), v4)", "g"), [3]);
-        assert_eq!(operands("  %3 = call ptr @cat(ptr %0, i64 1, { i8, i8 } %2) #3, !dbg !7", "cat"), [3]);
-        assert_eq!(operands("  call void @cat()", "cat"), [0]);
-        // Broken text is text.
-        assert_eq!(operands("cat(a, (b, c", "cat"), [2]);
-        assert_eq!(operands(")))} cat a, b > c, d", "cat"), [3]);
-    }
-
-    #[test]
-    fn functions_of_a_text_are_told_apart() {
-        let text = "func %f() {\n  cat %a\n}\nfunction %g {\n}\ndefine void @h() {\n  cat(1, 2)\n";
-        let own: Vec<_> = calls(text).into_iter().filter(|(_, name, _)| name == "cat").collect();
-        assert_eq!(own, [(1, "cat".into(), 1), (3, "cat".into(), 2)]);
-    }
-
     #[test]
     fn combinations_come_by_their_sums() {
-        let all = |left: usize| {
-            let (mut found, mut left) = (vec![], left);
-            for sum in 0..=3 {
-                let even = |begun: &[usize]| begun[0] < 2;
-                each_of_sum((2, sum), &mut vec![], &mut left, &even, &mut |lengths| found.push(lengths.to_vec()));
-            }
-            found
-        };
-        assert_eq!(all(100), [[0, 0], [0, 1], [1, 0], [0, 2], [1, 1], [0, 3], [1, 2]]);
-        assert_eq!(all(3), [[0, 0], [0, 1], [1, 0]]);
+        let (found, is_whole) = combinations(2, 3, &|begun| begun[0] < 2 && begun.iter().sum::<usize>() <= 3);
+        assert_eq!(found, [[0, 0], [0, 1], [1, 0], [0, 2], [1, 1], [0, 3], [1, 2]]);
+        assert!(is_whole);
     }
 }
