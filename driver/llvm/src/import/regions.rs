@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn regions_are_bounded() {
-        let names: Vec<String> = (0..40).map(|n| format!("%p{n}")).collect();
+        let names: Vec<String> = (0..MOST + 24).map(|n| format!("%p{n}")).collect();
         let parameters: Vec<String> = names.iter().map(|name| format!("ptr noalias {name}")).collect();
         let pointers: Vec<&str> = names.iter().map(String::as_str).collect();
         let found = regions(&parameters.join(", "), &stores(&pointers));
