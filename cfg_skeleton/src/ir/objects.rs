@@ -4,9 +4,10 @@
 //! through an address that was computed from anything else does not reach it. So nobody sees what is in it behind the
 //! function.
 
-use super::{Cfg, EdgeArg, Function, Inst, InstKind, OpaqueEffects, PayloadId, Terminator, Value};
-use rewright_typeprop::{Model, Universe};
+use super::{Cfg, EdgeArg, Function, Inst, InstKind, OpaqueEffects, PayloadId, Value};
+use rewright_typeprop::{Model, Op, Repr, Universe};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Instructions about objects that a front end knows, by their payloads.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -19,6 +20,7 @@ pub struct Objects {
 struct Known {
     addresses: BTreeMap<PayloadId, Place>,
     bounds: BTreeSet<PayloadId>,
+    steps: BTreeSet<PayloadId>,
 }
 
 /// Where an address points.
@@ -52,6 +54,15 @@ impl Objects {
         self.known.get_or_insert_default().bounds.insert(payload);
     }
 
+    /// Notes that an opaque instruction gives an address in the object that one of its operands points into.
+    pub fn set_step(&mut self, payload: PayloadId) {
+        self.known.get_or_insert_default().steps.insert(payload);
+    }
+
+    fn is_step(&self, payload: PayloadId) -> bool {
+        self.known.as_ref().is_some_and(|known| known.steps.contains(&payload))
+    }
+
     fn place_of(&self, payload: PayloadId) -> Option<Place> {
         self.known.as_ref()?.addresses.get(&payload).copied()
     }
@@ -69,33 +80,64 @@ impl Objects {
     }
 }
 
-/// Into which objects values may point.
+/// What a value has to do with objects that begin in the function. Each stands for more than those that it is joined from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Reach {
-    /// Into none that begins here and is private.
+    /// Nothing is known to arrive yet.
     #[default]
-    Nothing,
-    One(ObjectId),
-    /// Into several, of which none is private then.
+    None,
+    /// Not computed from an address in any.
+    Foreign,
+    /// An address in this one.
+    Address(ObjectId),
+    /// Computed from such an address, but it may be another address, or a number.
+    Derived(ObjectId),
+    /// Computed from addresses in several, of which none is private then.
     Several,
+}
+
+impl Reach {
+    fn object(self) -> Option<ObjectId> {
+        match self {
+            Reach::Address(object) | Reach::Derived(object) => Some(object),
+            Reach::None | Reach::Foreign | Reach::Several => None,
+        }
+    }
+
+    fn join(self, other: Reach) -> Reach {
+        match (self, other) {
+            (Reach::None, reach) | (reach, Reach::None) => reach,
+            (one, other) if one == other => one,
+            (Reach::Several, _) | (_, Reach::Several) => Reach::Several,
+            (one, other) => match (one.object(), other.object()) {
+                (Some(a), Some(b)) if a != b => Reach::Several,
+                (Some(object), _) | (None, Some(object)) => Reach::Derived(object),
+                (None, None) => Reach::Foreign,
+            },
+        }
+    }
 }
 
 /// The private objects of a function.
 pub struct PrivateObjects {
     reach: Vec<Reach>,
-    constants: BTreeSet<Value>,
+    constants: BTreeMap<Value, i64>,
     escaped: BTreeSet<ObjectId>,
 }
 
 impl PrivateObjects {
     /// Follows the addresses of all objects that begin in the function.
     pub fn new(f: &Function, cfg: &Cfg, universe: &Universe) -> Self {
-        let constants = f.insts.iter().filter(|inst| matches!(inst.kind, InstKind::Const(_)));
+        let constants = f.insts.iter().filter_map(|inst| match inst.kind {
+            InstKind::Const(n) => Some((*inst.results.first()?, n)),
+            _ => None,
+        });
         let mut objects = PrivateObjects {
-            reach: vec![Reach::Nothing; f.values.len()],
-            constants: constants.flat_map(|inst| inst.results.iter().copied()).collect(),
+            reach: vec![Reach::None; f.values.len()],
+            constants: constants.collect(),
             escaped: BTreeSet::new(),
         };
+        objects.point(&f.block(f.entry()).params, Reach::Foreign);
         while objects.follow(f, cfg, universe) {}
         objects
     }
@@ -103,8 +145,8 @@ impl PrivateObjects {
     /// The private object that an address points into, if it is one.
     pub fn of(&self, address: Value) -> Option<ObjectId> {
         match self.reach[address.index()] {
-            Reach::One(object) => Some(object).filter(|object| !self.escaped.contains(object)),
-            Reach::Nothing | Reach::Several => None,
+            Reach::Address(object) => Some(object).filter(|object| !self.escaped.contains(object)),
+            Reach::None | Reach::Foreign | Reach::Derived(_) | Reach::Several => None,
         }
     }
 
@@ -115,18 +157,15 @@ impl PrivateObjects {
             for inst in &block.insts {
                 is_new |= self.inst(f, f.inst(*inst), universe);
             }
-            is_new |= match &block.term {
-                Terminator::Return(values) | Terminator::Opaque { args: values, .. } => self.escape(values),
-                Terminator::Jump(_)
-                | Terminator::Branch { .. }
-                | Terminator::Switch { .. }
-                | Terminator::Trap { .. } => false,
-            };
+            // Where control goes tells others of the address, too.
+            is_new |= self.escape(block.term.operands());
             for edge in block.term.edges() {
                 for (param, arg) in f.block(edge.target).params.iter().zip(&edge.args) {
-                    if let EdgeArg::Value(value) = arg {
-                        is_new |= self.flow(&[*value], &[*param]);
-                    }
+                    let reach = match arg {
+                        EdgeArg::Value(value) => self.reach[value.index()],
+                        EdgeArg::Terminator(_) => Reach::Foreign,
+                    };
+                    is_new |= self.point(&[*param], reach);
                 }
             }
         }
@@ -135,61 +174,102 @@ impl PrivateObjects {
 
     fn inst(&mut self, f: &Function, inst: &Inst, universe: &Universe) -> bool {
         match &inst.kind {
-            InstKind::Const(_) | InstKind::Check { .. } => false,
+            InstKind::Const(_) => self.point(&inst.results, Reach::Foreign),
+            InstKind::Check { .. } => self.escape(&inst.args),
             InstKind::Opaque { payload, effects } => {
-                let begins = f.objects.place_of(*payload).map(|place| Reach::One(place.object));
-                let mut is_new = begins.is_some_and(|reach| self.point(&inst.results, reach));
-                if *effects == OpaqueEffects::Pure {
-                    is_new |= self.flow(&inst.args, &inst.results);
-                } else if !f.objects.is_bound(*payload) {
-                    is_new |= self.escape(&inst.args);
+                if let Some(place) = f.objects.place_of(*payload) {
+                    return self.escape(&inst.args) | self.point(&inst.results, Reach::Address(place.object));
                 }
-                is_new
+                match effects {
+                    OpaqueEffects::Pure if f.objects.is_step(*payload) => self.compute(inst, Some(0..inst.args.len())),
+                    OpaqueEffects::Pure => self.compute(inst, None),
+                    _ if f.objects.is_bound(*payload) => self.point(&inst.results, Reach::Foreign),
+                    _ => self.escape(&inst.args) | self.point(&inst.results, Reach::Foreign),
+                }
             }
             InstKind::Op { op, access, .. } => {
-                let op = universe.ops.get(*op);
-                if let ([result], false) = (&inst.results[..], op.effects.allocates.is_empty()) {
-                    let begins = self.point(&[*result], Reach::One(ObjectId::Allocated(*result)));
-                    return begins | self.escape(&inst.args);
-                }
-                let memory = op.model.and_then(|model| model.memory());
-                match (access, memory, &inst.args[..]) {
-                    (Some(_), Some(model), [_, _]) if !model.store => false,
-                    (Some(_), Some(model), [_, value, _]) if model.store => self.escape(&[*value]),
-                    (None, ..) if op.model.is_some_and(Model::is_comparison) => self.compare(&inst.args),
-                    (None, ..) if op.effects.is_value() => self.flow(&inst.args, &inst.results),
-                    _ => self.escape(&inst.args),
-                }
+                let is_pointer = |value: &Value| universe.types.repr(f.ty(*value)) == Some(Repr::Pointer);
+                self.op(inst, universe.ops.get(*op), access.is_some(), &is_pointer)
             }
         }
     }
 
-    /// Where addresses are compared with others, those may take their places. With constants, they may not.
-    fn compare(&mut self, args: &[Value]) -> bool {
-        let [x, y] = args else { return self.escape(args) };
-        let (one, other) = (self.reach[x.index()], self.reach[y.index()]);
-        let is_harmless = one == other || self.constants.contains(x) || self.constants.contains(y);
-        !is_harmless && self.escape(args)
+    fn op(&mut self, inst: &Inst, op: &Op, accesses: bool, is_pointer: &dyn Fn(&Value) -> bool) -> bool {
+        if let ([result], false) = (&inst.results[..], op.effects.allocates.is_empty()) {
+            let object = Reach::Address(ObjectId::Allocated(*result));
+            return self.point(&[*result], object) | self.escape(&inst.args);
+        }
+        let memory = op.model.and_then(Model::memory);
+        if let (true, Some(model)) = (accesses, memory) {
+            let is_apart = |value: &Value| !matches!(self.reach[value.index()], Reach::Derived(_));
+            let elsewhere = match (model.store, &inst.args[..]) {
+                (false, [address, _]) => is_apart(address).then_some(&inst.args[1..]),
+                (true, [address, _, _]) => is_apart(address).then_some(&inst.args[1..]),
+                _ => None,
+            };
+            // An address that may be in an object, or not, is one that others may have.
+            return self.escape(elsewhere.unwrap_or(&inst.args)) | self.point(&inst.results, Reach::Foreign);
+        }
+        if accesses || !op.effects.is_value() {
+            return self.escape(&inst.args) | self.point(&inst.results, Reach::Foreign);
+        }
+        match op.model {
+            Some(Model::Eq | Model::Ne) if self.tells_nothing(&inst.args) => self.point(&inst.results, Reach::Foreign),
+            Some(Model::Add) => self.compute(inst, Some(0..inst.args.len())),
+            Some(Model::Sub | Model::Bitcast) => self.compute(inst, Some(0..1)),
+            // Of two addresses in one object, either is one.
+            Some(Model::Select) => match inst.args[..] {
+                [c, x, y]
+                    if self.reach[c.index()] == Reach::Foreign && self.reach[x.index()] == self.reach[y.index()] =>
+                {
+                    self.point(&inst.results, self.reach[x.index()])
+                }
+                _ => self.compute(inst, None),
+            },
+            // An element of an array, say: no operation makes a pointer of a number.
+            None if inst.results.iter().all(is_pointer) => {
+                let is_step = op.spec.is_some() && inst.args.iter().filter(|value| is_pointer(value)).count() == 1;
+                let base = inst.args.iter().position(is_pointer).filter(|_| is_step);
+                self.compute(inst, base.map(|n| n..n + 1))
+            }
+            _ => self.compute(inst, None),
+        }
     }
 
-    /// Results may point wherever operands do.
-    fn flow(&mut self, from: &[Value], to: &[Value]) -> bool {
-        let mut is_new = false;
-        for value in from {
-            is_new |= self.point(to, self.reach[value.index()]);
+    /// Is it whether an address is null, or equal to another one in the same object?
+    fn tells_nothing(&self, args: &[Value]) -> bool {
+        let [x, y] = args else { return false };
+        let (one, other) = (self.reach[x.index()], self.reach[y.index()]);
+        let is_null = |value: &Value| self.constants.get(value) == Some(&0);
+        let is_address = |reach| matches!(reach, Reach::Address(_));
+        is_address(one) && (one == other || is_null(y)) || is_address(other) && is_null(x)
+    }
+
+    /// What is computed of an address is no address any more, unless that is one of the operands `bases` and all others are
+    /// foreign.
+    fn compute(&mut self, inst: &Inst, bases: Option<Range<usize>>) -> bool {
+        let reaches = || inst.args.iter().map(|value| self.reach[value.index()]);
+        if reaches().any(|reach| reach == Reach::None) {
+            return false;
         }
-        is_new
+        let joined = reaches().fold(Reach::Foreign, Reach::join);
+        let addresses = || reaches().enumerate().filter(|(_, reach)| *reach != Reach::Foreign);
+        let mut derived = joined.object().map_or(joined, Reach::Derived);
+        if let (Some(bases), Some((n, Reach::Address(object)))) = (bases, addresses().next())
+            && addresses().count() == 1
+            && bases.contains(&n)
+        {
+            derived = Reach::Address(object);
+        }
+        let gone = if joined == Reach::Several { self.escape(&inst.args) } else { false };
+        gone | self.point(&inst.results, derived)
     }
 
     fn point(&mut self, values: &[Value], to: Reach) -> bool {
         let mut is_new = false;
         for value in values {
             let now = self.reach[value.index()];
-            let joined = match (now, to) {
-                (Reach::Nothing, other) | (other, Reach::Nothing) => other,
-                (one, other) if one == other => one,
-                _ => Reach::Several,
-            };
+            let joined = now.join(to);
             if joined == Reach::Several {
                 is_new |= self.give_up(now) | self.give_up(to);
             }
@@ -204,7 +284,7 @@ impl PrivateObjects {
     }
 
     fn give_up(&mut self, reach: Reach) -> bool {
-        matches!(reach, Reach::One(object) if self.escaped.insert(object))
+        reach.object().is_some_and(|object| self.escaped.insert(object))
     }
 }
 

@@ -84,7 +84,12 @@ impl<'a> Values<'a> {
         let operands = inst.args.iter().map(|value| self.operand_at(*value, at, depth, copies));
         let operands = operands.collect::<Option<SmallVec<[Operand; 3]>>>()?;
         let types = inst.results.iter().map(|v| f.ty(*v)).collect();
-        copies.push(Copied { kind: inst.kind.clone(), operands, types });
+        let mut kind = inst.kind.clone();
+        // It is promised where the original stands.
+        if let InstKind::Op { access: Some(access), .. } = &mut kind {
+            access.aligned = false;
+        }
+        copies.push(Copied { kind, operands, types });
         Some(copies.len() - 1)
     }
 

@@ -81,7 +81,7 @@ pub(super) struct How {
     #[arg(long, value_name = "HOW", value_enum, default_value = "auto")]
     extract: Extract,
     /// What executing something costs: `latency` or `size` on x86-64, `llvm` before LLVM's own passes (the default for
-    /// LLVM IR); without it, what packs declare
+    /// LLVM IR without `--standalone`); otherwise, what packs declare
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// For LLVM IR: do what is left to LLVM's own passes otherwise (what is computed where, decided branches, memory across
@@ -105,11 +105,14 @@ impl How {
     /// # Errors
     /// Mistakes in the configuration.
     pub(super) fn options(&self, program: &Program) -> Result<Options> {
-        self.options_with(program, costs::model)
+        self.options_for(Language::Own, program)
     }
 
     /// The same for a language: LLVM IR has costs of its own.
     pub(super) fn options_for(&self, language: Language, program: &Program) -> Result<Options> {
+        if self.standalone && language != Language::Llvm {
+            bail!("`--standalone` is about LLVM IR: in other languages, nothing is left to other passes anyway");
+        }
         self.options_with(
             program,
             if language == Language::Llvm && !self.standalone { costs::model_for_llvm } else { costs::model },

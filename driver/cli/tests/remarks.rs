@@ -457,7 +457,7 @@ block2:
         "1 edge goes past a block that it decides",
         "1 load becomes a parameter of a block",
         "1 store is executed once, behind its loop",
-        "1 store is overwritten on all paths",
+        "1 store is needed on no path",
         "1 store is executed only where it is needed",
     ] {
         assert!(text.contains(line), "{line}: {text}");

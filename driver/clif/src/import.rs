@@ -86,7 +86,7 @@ pub fn import(func: &clif::Function, names: &Names, native: Endianness) -> Resul
         },
         payloads: Payloads::default(),
         shared: FxHashMap::default(),
-        mapped: mapped(func),
+        shown: shown(func),
         values: SecondaryMap::new(),
         blocks: SecondaryMap::new(),
     };
@@ -115,10 +115,15 @@ fn regions(func: &clif::Function) -> Vec<String> {
     std::iter::once("any".to_string()).chain(named).collect()
 }
 
-/// Slots that stack maps name.
-fn mapped(func: &clif::Function) -> BTreeSet<clif::StackSlot> {
-    let insts = func.layout.blocks().flat_map(|block| func.layout.block_insts(block));
-    let entries = insts.filter_map(|inst| func.dfg.user_stack_map_entries(inst)).flatten();
+/// Slots that stack maps name, or all of them where the place of the frame is known.
+fn shown(func: &clif::Function) -> BTreeSet<clif::StackSlot> {
+    let insts = || func.layout.blocks().flat_map(|block| func.layout.block_insts(block));
+    let is_about_frame =
+        |inst| matches!(func.dfg.insts[inst].opcode(), Opcode::GetFramePointer | Opcode::GetStackPointer);
+    if insts().any(is_about_frame) {
+        return func.sized_stack_slots.keys().collect();
+    }
+    let entries = insts().filter_map(|inst| func.dfg.user_stack_map_entries(inst)).flatten();
     entries.map(|entry| entry.slot).collect()
 }
 
@@ -142,8 +147,8 @@ struct Importer<'a> {
     payloads: Payloads,
     /// Payloads of pure opaque instructions, by everything but their operands.
     shared: FxHashMap<(InstructionData, SmallVec<[clif::Type; 2]>), PayloadId>,
-    /// Slots that stack maps name.
-    mapped: BTreeSet<clif::StackSlot>,
+    /// Slots that stack maps name, or all of them where the place of the frame is known.
+    shown: BTreeSet<clif::StackSlot>,
     /// Our value, by original value without aliases.
     values: SecondaryMap<clif::Value, PackedOption<ValueIndex>>,
     /// One more than our block's number; zero for unreachable blocks.
@@ -404,13 +409,13 @@ impl Importer<'_> {
         PayloadId(self.payloads.insts.len() as u32 - 1)
     }
 
-    /// Where an address of a stack slot points, unless others look into that: a slot with a key is shown to the embedder, and
-    /// one of a stack map to a garbage collector.
+    /// Where an address of a stack slot points, unless others look into that: a slot with a key is shown to the embedder, one
+    /// of a stack map to a garbage collector, and any to code that knows where the frame is.
     fn place(&self, inst: clif::Inst) -> Option<Place> {
         let func = self.func;
         let InstructionData::StackAddr { stack_slot, offset, .. } = func.dfg.insts[inst] else { return None };
         let slot = &func.sized_stack_slots[stack_slot];
-        if slot.key.is_some() || self.mapped.contains(&stack_slot) {
+        if slot.key.is_some() || self.shown.contains(&stack_slot) {
             return None;
         }
         let object = ObjectId::Numbered(stack_slot.as_u32());

@@ -434,6 +434,9 @@ impl<'a> Importer<'a, '_> {
             let object = ObjectId::Numbered(payload.0);
             self.out.objects.set_place(payload, Place { object, offset: 0, size: None });
         }
+        if matches!(instruction.shape, Shape::Offset { .. }) {
+            self.out.objects.set_step(payload);
+        }
         if regions::bounds_object(self.file, instruction) {
             self.out.objects.set_bound(payload);
         }

@@ -150,7 +150,8 @@ fn sink(
     };
     let mut kind = f.inst(stores.first()?.0).kind.clone();
     if let InstKind::Op { access: Some(access), .. } = &mut kind {
-        access.aligned = accesses().all(|access| access.aligned);
+        // It stands for the store before the loop, too, of which nothing is known here.
+        access.aligned = false;
         access.movable = accesses().all(|access| access.movable);
     }
     let sunk = behind.into_iter().map(|(block, param)| {

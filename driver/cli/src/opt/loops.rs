@@ -52,7 +52,7 @@ fn restructured(made: &Restructured) -> Vec<String> {
         (*threaded, "edge goes past a block that it decides", "edges go past blocks that they decide"),
         (*loads, "load becomes a parameter of a block", "loads become parameters of blocks"),
         (*stores, "store is executed once, behind its loop", "stores are executed once, behind their loops"),
-        (*overwritten, "store is overwritten on all paths", "stores are overwritten on all paths"),
+        (*overwritten, "store is needed on no path", "stores are needed on no path"),
         (*delayed, "store is executed only where it is needed", "stores are executed only where they are needed"),
     ];
     let line = |(count, one, many): (usize, &str, &str)| match count {

@@ -186,3 +186,25 @@ fn nothing_is_left_to_llvm() {
         assert_ne!(fs::read_to_string(&left).unwrap(), made);
     }
 }
+
+#[test]
+fn what_may_be_in_another_object_is_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let [before, after] = ["in.ll", "out.ll"].map(|name| dir.path().join(name));
+    for body in [
+        "  %p = select i1 %c, ptr %m, ptr %q\n  store i64 %x, ptr %p, align 8\n",
+        "  br i1 %c, label %a, label %b\na:\n  br label %b\nb:\n  %p = phi ptr [ %m, %0 ], [ %q, %a ]\n  store i64 %x, ptr %p, align 8\n",
+        "  %n = ptrtoint ptr %m to i64\n  %i = and i64 %n, 15\n  %p = getelementptr i8, ptr %q, i64 %i\n  store i64 %x, ptr %p, align 8\n",
+        // The last argument is no memory that is freed.
+        "  store i64 %x, ptr %m, align 8\n  call void @dealloc(ptr %q, ptr %m)\n",
+    ] {
+        let declared = "declare void @dealloc(ptr allocptr, ptr) allockind(\"free\")";
+        let function =
+            format!("define void @f(ptr %q, i1 %c, i64 %x) {{\n  %m = alloca i64, align 8\n{body}  ret void\n}}");
+        fs::write(&before, format!("{HEAD}{declared}\n{function}\n")).unwrap();
+        rewright(&["opt", "--standalone", "-o"], &before, &after);
+        verify(&after);
+        let made = fs::read_to_string(&after).unwrap();
+        assert!(made.contains("  store i64 %x"), "{made}");
+    }
+}

@@ -150,10 +150,12 @@ pub(super) fn begins_object(file: &File, instruction: &Instruction) -> bool {
 
 /// Does an instruction only begin or end the lifetime of objects that it is given?
 pub(super) fn bounds_object(file: &File, instruction: &Instruction) -> bool {
-    let Shape::Call { callee: Some(callee), attributes, bundles: false, .. } = &instruction.shape else { return false };
+    let Shape::Call { callee: Some(callee), args, attributes, bundles: false, .. } = &instruction.shape else {
+        return false;
+    };
     let frees = |word: &String| word == "allockind(\"free\")";
     callee.starts_with("@llvm.lifetime.")
-        || effects::attributes(file, Some(callee), attributes).iter().flatten().any(frees)
+        || args.len() == 1 && effects::attributes(file, Some(callee), attributes).iter().flatten().any(frees)
 }
 
 /// Where pointers come from.

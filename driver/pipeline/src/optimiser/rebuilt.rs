@@ -45,7 +45,7 @@ pub struct Restructured {
     pub loads: usize,
     /// Stores that are executed once, behind the loop that they were in.
     pub stores: usize,
-    /// Stores that are overwritten on all paths, past merges.
+    /// Stores that are overwritten on all paths, past merges, or that nobody can read.
     pub overwritten: usize,
     /// Stores that are executed later, on those paths only that need them.
     pub delayed: usize,
