@@ -88,7 +88,8 @@ enum Reach {
     None,
     /// Not computed from an address in any.
     Foreign,
-    /// An address in this one.
+    /// The address of this one and something that is foreign: no other code knows which number leads from there to where it
+    /// has access.
     Address(ObjectId),
     /// Computed from such an address, but it may be another address, or a number.
     Derived(ObjectId),

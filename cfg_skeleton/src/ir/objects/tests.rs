@@ -33,6 +33,8 @@ fn an_object_whose_address_is_only_accessed_is_private() {
         "%r: i64 = iadd %p, %four\nstore %r, %k, %o\n%l: i32 = load %p, %o",
         "%r: i64 = opaque 5 pure (%p)\nstore %r, %k, %o",
         "opaque 4 writes (%p)",
+        // The same address again.
+        "%d: i64 = isub %p, %q\n%r: i64 = iadd %q, %d\nstore %r, %k, %o",
         // The same object, another instruction.
         "%r: i64 = opaque 3 pure ()\n%c: i64 = select %b, %p, %r\nstore %c, %k, %o",
         "%c: i8 = icmp_eq %p, %o\nbr %c, then, els\nthen:\nreturn %k\nels:\nstore %p, %k, %o",
@@ -63,7 +65,7 @@ fn an_object_whose_address_goes_elsewhere_is_not() {
         "br %k, next(%p), next(%q)\nnext(%r: i64):\nstore %r, %k, %o",
         "jump next(%p)\nnext(%r: i64):\nstore %r, %k, %o\n%l: i64 = load %q, %o\nbr %k, next(%l), out\nout:",
         // Numbers that were computed from it.
-        "%d: i64 = isub %p, %q\n%r: i64 = iadd %q, %d\nstore %r, %k, %o",
+        "%d: i64 = isub %q, %p\n%r: i64 = iadd %q, %d\nstore %r, %k, %o",
         "%d: i64 = band %p, %four\n%r: i64 = iadd %q, %d\nstore %r, %k, %o",
         "%d: i64 = isub %q, %p\nstore %d, %k, %o",
         "%d: i64 = iadd %p, %four\n%e: i64 = isub %d, %p\n%r: i64 = iadd %q, %e\nstore %r, %k, %o",

@@ -208,3 +208,27 @@ fn what_may_be_in_another_object_is_stored() {
         assert!(made.contains("  store i64 %x"), "{made}");
     }
 }
+
+#[test]
+fn what_is_accessed_may_be_null() {
+    let dir = tempfile::tempdir().unwrap();
+    let [before, after] = ["in.ll", "out.ll"].map(|name| dir.path().join(name));
+    let function = "define i64 @f(ptr %m, i1 %d) {
+  br i1 %d, label %a, label %b
+a:
+  br label %b
+b:
+  %p = phi ptr [ null, %0 ], [ %m, %a ]
+  br i1 %d, label %c, label %e
+c:
+  %y = load i64, ptr %p
+  ret i64 %y
+e:
+  %z = load i64, ptr %p
+  ret i64 %z
+}";
+    fs::write(&before, format!("{HEAD}{function}\n")).unwrap();
+    let said = rewright(&["opt", "--standalone", "--stats", "-o"], &before, &after);
+    verify(&after);
+    assert!(said.contains("@f: optimised"), "{said}");
+}

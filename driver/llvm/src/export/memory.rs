@@ -109,9 +109,11 @@ impl<'a> Exporter<'a> {
         };
         let pointer = match defining.args.as_slice() {
             [pointer] if is_address => *pointer,
+            // The address of null, where a branch is decided.
+            _ if self.number(location).is_some() => location,
             _ => return Err(ExportError::Address),
         };
-        let clean = clean && self.is_clean(&defining, 0);
+        let clean = clean && (pointer == location || self.is_clean(&defining, 0));
         let base = self.used(pointer, &Type::Ptr, clean)?;
         let offset = self.number(inst.args[offset]).ok_or(ExportError::Address)?;
         if offset == 0 {
