@@ -1,8 +1,7 @@
 //! Objects in memory that begin in a function: stack slots, and what it allocates.
 //!
 //! An object is *private* as long as its address stays with accesses of it: other code cannot know it then, and an access
-//! through an address that was computed from anything else does not reach it. So nobody sees what is in it behind the
-//! function.
+//! through an address that was computed from anything else does not reach it. So its contents end with the function.
 
 use super::{Cfg, EdgeArg, Function, Inst, InstKind, OpaqueEffects, PayloadId, Value};
 use rewright_typeprop::{Model, Op, Repr, Universe};
@@ -39,7 +38,7 @@ pub struct Place {
 pub enum ObjectId {
     /// By the front end's number.
     Numbered(u32),
-    /// What an operation allocates.
+    /// The result of an operation that allocates.
     Allocated(Value),
 }
 
@@ -80,7 +79,7 @@ impl Objects {
     }
 }
 
-/// What a value has to do with objects that begin in the function. Each stands for more than those that it is joined from.
+/// How a value depends on objects that begin in the function: a lattice, joined where values meet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Reach {
     /// Nothing is known to arrive yet.
@@ -246,8 +245,8 @@ impl PrivateObjects {
         is_address(one) && (one == other || is_null(y)) || is_address(other) && is_null(x)
     }
 
-    /// What is computed of an address is no address any more, unless that is one of the operands `bases` and all others are
-    /// foreign.
+    /// The result is derived from the objects of its operands; it is an address in one if that is an operand among `bases`
+    /// and all others are foreign.
     fn compute(&mut self, inst: &Inst, bases: Option<Range<usize>>) -> bool {
         let reaches = || inst.args.iter().map(|value| self.reach[value.index()]);
         if reaches().any(|reach| reach == Reach::None) {

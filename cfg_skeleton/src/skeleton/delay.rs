@@ -12,8 +12,7 @@
 //! that only these ways take. It passes nothing then that may write the same bytes, and is executed on no path on which it
 //! was not.
 //!
-//! In an object that nobody else can see, what is not read again is not needed, and what a call does or where the function
-//! ends says nothing of it.
+//! A store to a private object is not needed where the object is not read again: calls and exits do not observe it.
 //!
 //! A store that may trap passes nothing that memory shows when it traps, and where it is not needed, a store to the same
 //! bytes traps in its place, with the same code.
@@ -129,7 +128,7 @@ impl Bytes {
 struct Store {
     block: BlockId,
     region: RegionId,
-    /// What it writes, if that is known.
+    /// The bytes that it writes, if they are known.
     bytes: Option<Bytes>,
     /// What it traps with.
     trap: Option<u32>,

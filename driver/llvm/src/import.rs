@@ -39,7 +39,6 @@ use super::names::{Names, Truth};
 use super::types::Type;
 pub use error::ImportError;
 use operations::truth_of;
-use rewright_cfg_skeleton::ir::objects::{ObjectId, Place};
 use rewright_cfg_skeleton::ir::{
     BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, Terminator, Value,
 };
@@ -430,16 +429,7 @@ impl<'a> Importer<'a, '_> {
             self.payloads.opaque.push(place);
             PayloadId(self.payloads.opaque.len() as u32 - 1)
         };
-        if regions::begins_object(self.file, instruction) {
-            let object = ObjectId::Numbered(payload.0);
-            self.out.objects.set_place(payload, Place { object, offset: 0, size: None });
-        }
-        if matches!(instruction.shape, Shape::Offset { .. }) {
-            self.out.objects.set_step(payload);
-        }
-        if regions::bounds_object(self.file, instruction) {
-            self.out.objects.set_bound(payload);
-        }
+        regions::note_object(self.file, instruction, payload, &mut self.out.objects);
         let results = self.results(instruction)?;
         self.push(
             block,

@@ -274,7 +274,7 @@ impl Host for Outside {
     }
 }
 
-/// What a function of an object at `%p` does that is seen from outside.
+/// The outcome and the calls of a function of an object at `%p`.
 fn seen(f: &Function, u: &Universe, args: [i64; 2]) -> (Outcome, Vec<(u32, Vec<i64>)>) {
     let (mut memory, mut outside) = (Memory::default(), Outside::default());
     memory.add(random::ADDRESS as u64, (0..16).collect());

@@ -14,7 +14,8 @@ use crate::body::{Instruction, Operand, Shape};
 use crate::captures::{captured, holes};
 use crate::effects;
 use crate::module::{Definition, File};
-use rewright_cfg_skeleton::ir::{InstKind, RegionId};
+use rewright_cfg_skeleton::ir::objects::{ObjectId, Place};
+use rewright_cfg_skeleton::ir::{self, InstKind, PayloadId, RegionId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -136,8 +137,27 @@ fn is_noalias(attributes: &[String]) -> bool {
     attributes.iter().any(|word| word == "noalias")
 }
 
+/// Notes what an opaque instruction has to do with objects that begin in the function.
+pub(super) fn note_object(
+    file: &File,
+    instruction: &Instruction,
+    payload: PayloadId,
+    objects: &mut ir::objects::Objects,
+) {
+    if begins_object(file, instruction) {
+        let object = ObjectId::Numbered(payload.0);
+        objects.set_place(payload, Place { object, offset: 0, size: None });
+    }
+    if matches!(instruction.shape, Shape::Offset { .. }) {
+        objects.set_step(payload);
+    }
+    if bounds_object(file, instruction) {
+        objects.set_bound(payload);
+    }
+}
+
 /// Does an instruction give the address of an object that begins with it?
-pub(super) fn begins_object(file: &File, instruction: &Instruction) -> bool {
+fn begins_object(file: &File, instruction: &Instruction) -> bool {
     match &instruction.shape {
         Shape::Alloca(_) => true,
         Shape::Call { callee, .. } => {
@@ -149,7 +169,7 @@ pub(super) fn begins_object(file: &File, instruction: &Instruction) -> bool {
 }
 
 /// Does an instruction only begin or end the lifetime of objects that it is given?
-pub(super) fn bounds_object(file: &File, instruction: &Instruction) -> bool {
+fn bounds_object(file: &File, instruction: &Instruction) -> bool {
     let Shape::Call { callee: Some(callee), args, attributes, bundles: false, .. } = &instruction.shape else {
         return false;
     };
