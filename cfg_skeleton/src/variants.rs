@@ -42,7 +42,7 @@ const MAX_COPIES: u64 = 300;
 /// Instructions of a loop of which two iterations become one, at most.
 const MAX_UNROLLED: usize = 40;
 
-/// What is done to a loop, or to a merge.
+/// A change of a loop, or of a merge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Change {
     /// The first test is made ahead of it; further ones stand at its end.

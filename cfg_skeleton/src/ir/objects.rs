@@ -137,8 +137,11 @@ impl PrivateObjects {
             constants: constants.collect(),
             escaped: BTreeSet::new(),
         };
-        objects.point(&f.block(f.entry()).params, Reach::Foreign);
-        while objects.follow(f, cfg, universe) {}
+        // In most functions no object begins, and there is nothing to follow.
+        if f.insts.iter().any(|inst| begins_object(f, inst, universe)) {
+            objects.point(&f.block(f.entry()).params, Reach::Foreign);
+            while objects.follow(f, cfg, universe) {}
+        }
         objects
     }
 
@@ -200,15 +203,14 @@ impl PrivateObjects {
             return self.point(&[*result], object) | self.escape(&inst.args);
         }
         let memory = op.model.and_then(Model::memory);
-        if let (true, Some(model)) = (accesses, memory) {
-            let is_apart = |value: &Value| !matches!(self.reach[value.index()], Reach::Derived(_));
-            let elsewhere = match (model.store, &inst.args[..]) {
-                (false, [address, _]) => is_apart(address).then_some(&inst.args[1..]),
-                (true, [address, _, _]) => is_apart(address).then_some(&inst.args[1..]),
-                _ => None,
-            };
+        if accesses && memory.is_some() {
             // An address that may be in an object, or not, is one that others may have.
-            return self.escape(elsewhere.unwrap_or(&inst.args)) | self.point(&inst.results, Reach::Foreign);
+            let is_apart = |value: &Value| !matches!(self.reach[value.index()], Reach::Derived(_));
+            let shown = match &inst.args[..] {
+                [address, rest @ ..] if is_apart(address) => rest,
+                all => all,
+            };
+            return self.escape(shown) | self.point(&inst.results, Reach::Foreign);
         }
         if accesses || !op.effects.is_value() {
             return self.escape(&inst.args) | self.point(&inst.results, Reach::Foreign);
@@ -285,6 +287,13 @@ impl PrivateObjects {
 
     fn give_up(&mut self, reach: Reach) -> bool {
         reach.object().is_some_and(|object| self.escaped.insert(object))
+    }
+}
+
+fn begins_object(f: &Function, inst: &Inst, universe: &Universe) -> bool {
+    match &inst.kind {
+        InstKind::Op { op, .. } => !universe.ops.get(*op).effects.allocates.is_empty(),
+        _ => f.objects.place(inst).is_some(),
     }
 }
 

@@ -184,8 +184,9 @@ fn accessed(given: Saturated, id: InstId) -> Option<Bytes> {
 fn object_places(given: Saturated) -> FxHashMap<ClassId, Place> {
     let Saturated { function: f, skeleton, view, .. } = given;
     let places = f.insts.iter().filter_map(|inst| {
+        let place = f.objects.place(inst)?;
         let input = skeleton.value_input[inst.results.first()?.index()]?;
-        Some((view.class_of(input), f.objects.place(inst)?))
+        Some((view.class_of(input), place))
     });
     places.collect()
 }

@@ -1,7 +1,7 @@
 //! Merges that are copied for each way into them.
 //!
-//! What is computed of a parameter of a block is known in more detail where only one value arrives: a rule may match what
-//! stands in an arm together with what stands behind the merge. Values alone are looked at through merges anyway, so
+//! More is known of a parameter of a block where only one value arrives: a rule may match operations of an arm together
+//! with those behind the merge. Values alone are looked at through merges anyway, so
 //! only merges with statements of packs, which cannot be computed in an arm, are worth copies.
 
 use super::copies::{Copies, Witness};

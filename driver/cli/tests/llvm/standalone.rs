@@ -97,7 +97,7 @@ r:
         0,
     ),
     (
-        // Nobody reads the slot again behind the load.
+        // The slot is not read again behind the load.
         "define i64 @f(i64 %x, i64 %y, i64 %i) {
   %m = alloca [4 x i64], align 8
   %q = getelementptr inbounds i64, ptr %m, i64 1
