@@ -6,10 +6,12 @@ usage: scripts/eggcc.py FOLDER [PROGRAM..] [-- ARGUMENT..]
 FOLDER is a copy of eggcc's repository, or of its folder `tests`: programs in Bril, and what eggcc made of each
 (`tests/snapshots/files__NAME-optimize.snap`). Both are translated to CLIF in the same way, run on the arguments that
 the program names, and counted by `rewright bench --loops`; all versions must print the same. Constants, copies and
-jumps to the next block do not count. Arguments behind `--` go to `rewright bench`.
+jumps to the next block do not count. Arguments behind `--` go to `rewright bench`. REWRIGHT names the program, if it is not
+target/debug/rewright.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,7 +19,7 @@ import tempfile
 from collections import namedtuple
 from pathlib import Path
 
-REWRIGHT = Path(__file__).resolve().parent.parent / "target" / "debug" / "rewright"
+REWRIGHT = os.environ.get("REWRIGHT", Path(__file__).resolve().parent.parent / "target" / "debug" / "rewright")
 Instruction = namedtuple("Instruction", "dest type op args labels callee value")
 Function = namedtuple("Function", "name params result blocks")
 BINARY = {

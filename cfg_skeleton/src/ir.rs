@@ -22,8 +22,10 @@ mod loops;
 pub mod normalise;
 pub mod objects;
 pub mod parse;
+pub(crate) mod relation;
 pub mod shares;
 pub mod specialise;
+pub mod tail_calls;
 pub mod text;
 pub mod trip_count;
 pub(crate) mod uses;
@@ -35,7 +37,7 @@ pub use definitions::{Definition, definitions};
 
 use alias::Aliases;
 use objects::Objects;
-use rewright_typeprop::{OpId, Ty};
+use rewright_typeprop::{OpId, Ty, Universe};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -289,6 +291,20 @@ pub struct Inst {
     pub origin: Option<u32>,
 }
 
+impl Inst {
+    /// Has it no effect, and does it give the same wherever its operands are the same?
+    pub(crate) fn is_silent(&self, universe: &Universe) -> bool {
+        match &self.kind {
+            InstKind::Const(_) => true,
+            InstKind::Op { op, access: None, .. } => {
+                let effects = &universe.ops.get(*op).effects;
+                effects.is_value() && !effects.traps && !effects.accesses_memory()
+            }
+            InstKind::Op { .. } | InstKind::Check { .. } | InstKind::Opaque { .. } => false,
+        }
+    }
+}
+
 /// What an instruction does.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum InstKind {
@@ -317,6 +333,13 @@ pub enum InstKind {
         /// What it may do.
         effects: OpaqueEffects,
     },
+}
+
+impl InstKind {
+    /// The constant, if it is one.
+    pub fn constant(&self) -> Option<i64> {
+        if let InstKind::Const(n) = self { Some(*n) } else { None }
+    }
 }
 
 /// What is known of a memory access beside its operation.

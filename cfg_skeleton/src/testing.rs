@@ -33,7 +33,7 @@ pub fn trap_code(name: &str) -> u32 {
 }
 
 /// `i8 i16 i32 i64` below `Int`, `f32 f64` below `Float`; and over `T <: Int` the pure
-/// `iadd isub imul band bor bxor : (T, T) -> T`, `icmp_eq icmp_ult icmp_slt icmp_sle : (T, T) -> i8`, `select : (i8, T, T) -> T`,
+/// `iadd isub imul band bor bxor smin smax umin umax : (T, T) -> T`, all ten `icmp_* : (T, T) -> i8`, `select : (i8, T, T) -> T`,
 /// `divmod : (T, T) -> (T, T)`; trapping `udiv` (`int_divz`) and `sdiv` (`int_divz`, and `int_ovf` iff `y == -1`);
 /// `load : (p: i64, const offset: i64) -> T` and `store : (p: i64, v: T, const offset: i64)`; `tick : ()` with `io`.
 pub fn universe() -> Universe {
@@ -116,6 +116,18 @@ pub fn universe() -> Universe {
     u.ops.declare(tick);
     u.ops.declare(with(comparison("icmp_slt"), Model::Slt));
     u.ops.declare(with(comparison("icmp_sle"), Model::Sle));
+    let more = [
+        ("icmp_ne", Model::Ne),
+        ("icmp_sgt", Model::Sgt),
+        ("icmp_sge", Model::Sge),
+        ("icmp_ule", Model::Ule),
+        ("icmp_ugt", Model::Ugt),
+        ("icmp_uge", Model::Uge),
+    ];
+    more.into_iter().for_each(|(name, model)| _ = u.ops.declare(with(comparison(name), model)));
+    for (name, model) in [("smin", Model::Smin), ("smax", Model::Smax), ("umin", Model::Umin), ("umax", Model::Umax)] {
+        u.ops.declare(with(op(name, params(&[("x", &t), ("y", &t)]), vec![t.clone()], 1), model));
+    }
     u
 }
 

@@ -1,6 +1,6 @@
 //! Functions that do the same over other control flow: a loop whose first test is made ahead of it and whose others stand
-//! at its end, iterations ahead of a loop, several iterations in one, a loop for each way that a condition comes out
-//! which it does not change; a merge of which each way into it has a copy.
+//! at its end, iterations ahead of a loop, several iterations in one or behind one test, a loop for each way that a condition
+//! comes out which it does not change; a merge of which each way into it has a copy.
 //!
 //! A variant consists of copies of blocks of the original ([`copies`]); a [`Change`] says which, and where their edges
 //! lead ([`shapes`]). Nothing is computed otherwise: what is known in a copy (that a first test holds, which way a branch
@@ -13,9 +13,11 @@
 mod check;
 mod condition;
 mod copies;
+mod decided;
 mod merges;
 mod rename;
 mod shapes;
+mod together;
 
 pub use check::NoCopy;
 
@@ -39,8 +41,11 @@ const MAX_ITERATIONS: u64 = 16;
 /// .. and instructions of all of them together.
 const MAX_COPIES: u64 = 300;
 
-/// Instructions of a loop of which two iterations become one, at most.
+/// Instructions of a loop of which two iterations become one, at most ..
 const MAX_UNROLLED: usize = 40;
+
+/// .. and of one of which four do.
+const MAX_UNROLLED_TWICE: usize = 20;
 
 /// A change of a loop, or of a merge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,6 +58,8 @@ pub enum Change {
     Instead(u64),
     /// This many iterations become one.
     Unrolled(u64),
+    /// This many iterations follow one test as long as that many are left; the loop itself executes the rest.
+    Together(u64),
     /// One loop for each way that this block's branch goes, which always goes the same way.
     Divided(BlockId),
     /// Each way into this merge has a copy of it.
@@ -115,7 +122,9 @@ pub fn proposals(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Pro
             }
         }
         if size <= MAX_UNROLLED && times.is_none() {
-            propose(Change::Unrolled(2));
+            let often = if size <= MAX_UNROLLED_TWICE { 4 } else { 2 };
+            let ahead = [often, 2].into_iter().find(|times| copyable.counts_ahead(*times, universe));
+            propose(ahead.map_or(Change::Unrolled(2), Change::Together));
         }
     }
     found

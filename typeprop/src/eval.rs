@@ -10,7 +10,8 @@
 use crate::host::Constant;
 use crate::ids::OpId;
 use crate::model::{Evaluation, Repr, Scalar, widen};
-use crate::ops::{Op, Universe};
+use crate::ops::Op;
+use crate::universe::Universe;
 use crate::term::{Literal, Term};
 use crate::types::{Ty, TypeExpr, TypeStore};
 use smallvec::SmallVec;

@@ -4,6 +4,7 @@
 //!
 //! * [`types`]: nominal, parametric types in a subtype lattice, interned as [`Ty`];
 //! * [`term`]: typed terms, the one form in which packs state meanings, guards, costs and rule sides;
+//! * [`universe`]: all that packs declare, types and operations;
 //! * [`ops`]: the operation table. The IR knows no opcodes; every operation is declared by a pack;
 //! * [`names`]: what declarations of several packs are called;
 //! * [`model`]: the closed vocabulary of scalar meanings that a declaration may name;
@@ -26,11 +27,13 @@ pub mod overload;
 pub mod stored;
 pub mod term;
 pub mod types;
+pub mod universe;
 
 pub use data::{Data, DataPool};
 pub use host::{Constant, HostFn, HostFns};
 pub use ids::{OpId, RuleId};
 pub use model::{Evaluation, Known, Model, Repr, Scalar};
-pub use ops::{Effects, Op, OpTable, Part, Universe};
+pub use ops::{Effects, Op, OpTable, Part};
 pub use term::Term;
 pub use types::{Ty, TypeExpr, TypeParam, TypeStore};
+pub use universe::Universe;

@@ -9,7 +9,8 @@
 //! Not here: literals and calls whose types are still open, as rules have them (`dsl::check`).
 
 use crate::ids::OpId;
-use crate::ops::{Op, Universe};
+use crate::ops::Op;
+use crate::universe::Universe;
 use crate::types::{Ty, TypeData, TypeDecl, TypeExpr, TypeStore};
 use smallvec::SmallVec;
 

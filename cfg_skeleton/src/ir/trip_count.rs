@@ -22,7 +22,10 @@
 //! first of them decides. A header that tests before the loop's body runs once more than the body; the body counts.
 
 use super::cfg::MAX_EXECUTIONS;
-use super::{BlockId, Cfg, Definition, EdgeArg, Function, InstKind, Loop, LoopId, Terminator, Value, definitions};
+use super::relation::Relation;
+use super::{
+    BlockId, Cfg, Definition, EdgeArg, EdgeId, Function, InstKind, Loop, LoopId, Terminator, Value, definitions,
+};
 use rewright_typeprop::{Model, Universe};
 
 /// Notes trip counts at the headers of loops, as far as they are found and not known yet.
@@ -77,6 +80,22 @@ impl ExitTest {
         let reached = (0..MAX_EXECUTIONS).find(|i| self.relation.holds(counter(*i) ^ self.flip, bound));
         Some(reached.unwrap_or(MAX_EXECUTIONS))
     }
+}
+
+/// A branch that every iteration comes to once, and that stays in the loop while a comparison of a counter holds.
+pub(crate) struct CountedBranch {
+    /// The block that ends with it.
+    pub(crate) block: BlockId,
+    /// The edge that stays, of two.
+    pub(crate) slot: usize,
+    pub(crate) relation: Relation,
+    pub(crate) signed: bool,
+    /// A parameter of the header, or one plus a constant.
+    pub(crate) counter: Value,
+    /// What the loop does not change; none for zero.
+    pub(crate) bound: Option<Value>,
+    /// What each iteration adds to the counter, in canonical form.
+    pub(crate) step: i64,
 }
 
 /// What decides of each iteration whether another one follows.
@@ -142,6 +161,32 @@ impl<'a> CountedLoops<'a> {
         };
         let trips = test.stays().filter(|n| *n < MAX_EXECUTIONS);
         Some(Continuation { goes_on, bits: test.bits, trips })
+    }
+
+    /// Its branches that stay in it while a counter has not come to a bound.
+    pub(crate) fn counted_branches(&self, id: LoopId, l: &Loop) -> Vec<CountedBranch> {
+        let exits = self.cfg.loop_exits(self.function, id).into_iter();
+        let tests = exits.flat_map(|exit| {
+            let tests = self.exit_tests(id, l, exit.from).into_iter();
+            tests.map(move |test| (exit, test))
+        });
+        let branch = |(exit, test): (EdgeId, ExitTest)| {
+            let (counter, bound) = test.sides;
+            let scalar = self.universe.types.scalar(self.function.ty(counter))?;
+            Some(CountedBranch {
+                block: exit.from,
+                slot: 1 - exit.slot as usize,
+                relation: test.relation.negated(),
+                signed: test.signed,
+                counter,
+                bound: match bound {
+                    Bound::Value(value) => Some(value),
+                    Bound::Zero => None,
+                },
+                step: scalar.canonical(test.step),
+            })
+        };
+        tests.filter_map(branch).collect()
     }
 
     /// Is it sure to end, if the loops in it do?
@@ -217,10 +262,7 @@ impl<'a> CountedLoops<'a> {
     }
 
     fn constant(&self, v: Value) -> Option<i64> {
-        match self.function.inst(self.definition[v.index()]?.inst()?).kind {
-            InstKind::Const(n) => Some(n),
-            _ => None,
-        }
+        self.function.inst(self.definition[v.index()]?.inst()?).kind.constant()
     }
 
     /// A binary operation with a model.
@@ -284,82 +326,7 @@ enum Bound {
     Value(Value),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Relation {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-}
-
 impl Relation {
-    /// The relation of a comparison, and whether it is signed.
-    fn of(model: Model) -> Option<(Relation, bool)> {
-        Some(match model {
-            Model::Eq => (Relation::Eq, false),
-            Model::Ne => (Relation::Ne, false),
-            Model::Slt => (Relation::Lt, true),
-            Model::Sle => (Relation::Le, true),
-            Model::Sgt => (Relation::Gt, true),
-            Model::Sge => (Relation::Ge, true),
-            Model::Ult => (Relation::Lt, false),
-            Model::Ule => (Relation::Le, false),
-            Model::Ugt => (Relation::Gt, false),
-            Model::Uge => (Relation::Ge, false),
-            _ => return None,
-        })
-    }
-
-    fn model(self, signed: bool) -> Model {
-        match (self, signed) {
-            (Relation::Eq, _) => Model::Eq,
-            (Relation::Ne, _) => Model::Ne,
-            (Relation::Lt, true) => Model::Slt,
-            (Relation::Le, true) => Model::Sle,
-            (Relation::Gt, true) => Model::Sgt,
-            (Relation::Ge, true) => Model::Sge,
-            (Relation::Lt, false) => Model::Ult,
-            (Relation::Le, false) => Model::Ule,
-            (Relation::Gt, false) => Model::Ugt,
-            (Relation::Ge, false) => Model::Uge,
-        }
-    }
-
-    fn negated(self) -> Relation {
-        match self {
-            Relation::Eq => Relation::Ne,
-            Relation::Ne => Relation::Eq,
-            Relation::Lt => Relation::Ge,
-            Relation::Le => Relation::Gt,
-            Relation::Gt => Relation::Le,
-            Relation::Ge => Relation::Lt,
-        }
-    }
-
-    /// `x R y` as `y R' x`.
-    fn swapped(self) -> Relation {
-        match self {
-            Relation::Lt => Relation::Gt,
-            Relation::Le => Relation::Ge,
-            Relation::Gt => Relation::Lt,
-            Relation::Ge => Relation::Le,
-            same => same,
-        }
-    }
-
-    fn holds(self, x: u64, n: u64) -> bool {
-        match self {
-            Relation::Eq => x == n,
-            Relation::Ne => x != n,
-            Relation::Lt => x < n,
-            Relation::Le => x <= n,
-            Relation::Gt => x > n,
-            Relation::Ge => x >= n,
-        }
-    }
-
     /// The table in the module's header, with g = 2^`t`.
     fn has_exit(self, t: u32, bits: u32, n: Option<u64>) -> bool {
         if t >= bits {

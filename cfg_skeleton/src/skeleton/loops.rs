@@ -145,8 +145,8 @@ impl Parts<'_> {
         let (test, counter) = match found.goes_on {
             GoesOn::NotZero(counter) => (node(counter)?, counter),
             GoesOn::While { model, counter, ref bound } => {
-                let op = nodes.comparison(model)?;
                 let ty = self.function.ty(counter);
+                let op = self.universe.binary(model, ty)?;
                 let bound = match bound {
                     Limit::Value(bound) => node(*bound)?,
                     Limit::Constant(n) => nodes.constant(ty, *n),

@@ -2,7 +2,7 @@
 
 use crate::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
 use rewright_typeprop::eval::literal;
-use rewright_typeprop::{Model, Op, OpId, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Model, OpId, Term, Ty, TypeExpr, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -88,7 +88,7 @@ impl<'a> Nodes<'a> {
         if !self.universe.types.scalar(ty)?.is_int() {
             return None;
         }
-        let eq = self.comparison(Model::Eq)?;
+        let eq = self.universe.binary(Model::Eq, ty)?;
         let zero = self.constant(ty, 0);
         Some(self.add(Head::Op(eq), smallvec![ty], smallvec![x, zero]))
     }
@@ -110,14 +110,8 @@ impl<'a> Nodes<'a> {
 
     /// Both of two truth values, by whichever operation is the bitwise "and" of their type.
     pub(super) fn both(&mut self, x: InputId, y: InputId) -> Option<InputId> {
-        let types = &self.universe.types;
-        let ty = self.input.nodes[x.index()].ty(self.universe)?;
-        let fits = |op: &Op| {
-            let bound = op.tparams.first().and_then(|p| p.bound.as_ref());
-            let admits = bound.is_none_or(|b| types.find_instance(b, &[ty]).is_some_and(|b| types.is_subtype(ty, b)));
-            op.model == Some(Model::And) && op.tparams.len() == 1 && admits
-        };
-        let (op, _) = self.universe.ops.iter().find(|(_, op)| fits(op))?;
+        let ty = self.ty(x)?;
+        let op = self.universe.binary(Model::And, ty)?;
         Some(self.add(Head::Op(op), smallvec![ty], smallvec![x, y]))
     }
 
@@ -136,18 +130,5 @@ impl<'a> Nodes<'a> {
     /// The type of a node.
     pub(super) fn ty(&self, x: InputId) -> Option<Ty> {
         self.input.nodes[x.index()].ty(self.universe)
-    }
-
-    /// The operation that compares two values of one type, with a truth value of its own type as result.
-    pub(super) fn comparison(&self, model: Model) -> Option<OpId> {
-        let same = |ty: &TypeExpr| *ty == TypeExpr::Param(0);
-        let mut ops = self.universe.ops.iter();
-        let found = ops.find(|(_, op)| {
-            op.model == Some(model)
-                && op.tparams.len() == 1
-                && op.params.iter().all(|p| same(&p.ty))
-                && !op.results.iter().any(same)
-        });
-        found.map(|(id, _)| id)
     }
 }

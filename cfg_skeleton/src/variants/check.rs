@@ -5,16 +5,16 @@
 //! last, on all ways to a place alike. Then the variant does what the original does if
 //!
 //! 1. its entry is a copy of the entry, and each copy has the instructions of its block in their order, constants aside,
-//!    and ends as it does;
-//! 2. each edge leads to a copy of the block to which the original's leads, perhaps by way of a block that only chooses
-//!    between such copies;
+//!    and ends as it does, or goes on as a branch does whose outcome earlier branches decide ([`super::decided`]);
+//! 2. each edge leads to a copy of the block to which the original's leads, perhaps by way of a block that has its parameters
+//!    and only chooses between such copies;
 //! 3. each operand is the latest copy of the original's operand, and each further parameter gets the latest copy of what
 //!    it stands for.
 //!
 //! That a loop must make progress may be said of one that repeats as a loop does of which the original says it.
 
-use super::condition::is_silent;
-use super::copies::Witness;
+use super::copies::{Part, Witness};
+use super::decided::Decided;
 use crate::ir::{BlockId, Cfg, Edge, EdgeArg, Function, Inst, InstId, InstKind, Terminator, Value};
 use rewright_typeprop::Universe;
 
@@ -37,9 +37,12 @@ struct Check<'a> {
     universe: &'a Universe,
     witness: &'a Witness,
     cfg: &'a Cfg,
+    decided: Decided<'a>,
     /// By value of each: what it is, if it is a constant.
     constants: [Vec<Option<i64>>; 2],
 }
+
+const ANOTHER_END: &str = "it ends otherwise, or by another value";
 
 /// Checks that the variant does what the original does; both are verified.
 pub(super) fn check(
@@ -50,13 +53,18 @@ pub(super) fn check(
 ) -> Result<(), NoCopy> {
     let cfg = Cfg::new(variant);
     let constants = [original, variant].map(constants);
-    let check = Check { original, variant, universe, witness, cfg: &cfg, constants };
+    let decided = Decided::new(variant, &cfg, universe);
+    let check = Check { original, variant, universe, witness, cfg: &cfg, decided, constants };
     check.whole()?;
     let latest = check.latest()?;
     for block in cfg.reverse_post_order() {
-        if let (Some(of), Some(latest)) = (check.of(*block), &latest[block.index()]) {
-            check.copy(*block, of, latest.clone()).map_err(|why| NoCopy { block: *block, why })?;
-        }
+        let Some(latest) = latest[block.index()].clone() else { continue };
+        let checked = match check.part(*block) {
+            Some(Part::Copy(of)) => check.copy(*block, of, latest),
+            Some(Part::Choice(of)) => check.choice(*block, of, latest),
+            None => Err("it stands for nothing"),
+        };
+        checked.map_err(|why| NoCopy { block: *block, why })?;
     }
     check.progress()
 }
@@ -78,15 +86,21 @@ fn executed(function: &Function, block: BlockId) -> impl Iterator<Item = &Inst> 
 }
 
 impl Check<'_> {
+    fn part(&self, block: BlockId) -> Option<Part> {
+        self.witness.blocks.get(block.index()).copied()
+    }
+
     fn of(&self, block: BlockId) -> Option<BlockId> {
-        self.witness.blocks.get(block.index()).copied().flatten()
+        self.part(block).map(Part::of)
     }
 
     /// What belongs to no block.
     fn whole(&self) -> Result<(), NoCopy> {
         let (o, v) = (self.original, self.variant);
         let no = |why| Err(NoCopy { block: v.entry(), why });
-        if self.of(v.entry()) != Some(o.entry()) || v.block(v.entry()).params.len() != o.block(o.entry()).params.len() {
+        if self.part(v.entry()) != Some(Part::Copy(o.entry()))
+            || v.block(v.entry()).params.len() != o.block(o.entry()).params.len()
+        {
             return no("it is the entry");
         }
         if (&v.results, &v.regions, &v.promises) != (&o.results, &o.regions, &o.promises) {
@@ -129,8 +143,9 @@ impl Check<'_> {
 
     /// What is the latest behind a block.
     fn define(&self, block: BlockId, latest: &mut Latest) -> Result<(), &'static str> {
-        let Some(of) = self.of(block) else { return Ok(()) };
-        self.params(block, of, latest)?;
+        let Some(part) = self.part(block) else { return Ok(()) };
+        self.params(block, part.of(), latest)?;
+        let Part::Copy(of) = part else { return Ok(()) };
         for (ours, theirs) in executed(self.variant, block).zip(executed(self.original, of)) {
             self.results(ours, theirs, latest)?;
         }
@@ -180,8 +195,13 @@ impl Check<'_> {
             self.results(ours, theirs, &mut latest)?;
         }
         let (ours, theirs) = (&self.variant.block(block).term, &self.original.block(of).term);
+        if let (Terminator::Jump(ours), Terminator::Branch { cond, then, els }) = (ours, theirs) {
+            let outcome = latest[cond.index()].and_then(|cond| self.decided.outcome(block, cond));
+            let theirs = if outcome.ok_or(ANOTHER_END)? { then } else { els };
+            return self.edge(ours, theirs, &latest);
+        }
         if !ends_alike(ours, theirs) || !self.all_are(ours.operands(), theirs.operands(), &latest) {
-            return Err("it ends otherwise, or by another value");
+            return Err(ANOTHER_END);
         }
         let edges = (ours.edges(), theirs.edges());
         if edges.0.len() != edges.1.len() {
@@ -190,10 +210,29 @@ impl Check<'_> {
         edges.0.iter().zip(&edges.1).try_for_each(|(ours, theirs)| self.edge(ours, theirs, &latest))
     }
 
+    /// A block that only chooses: nothing that it does can be noticed, and each of its edges leads to a copy of the block
+    /// that it stands for, with the same arguments.
+    fn choice(&self, block: BlockId, of: BlockId, mut latest: Latest) -> Result<(), &'static str> {
+        self.params(block, of, &mut latest)?;
+        let data = self.variant.block(block);
+        let is_silent = |id: &InstId| self.variant.inst(*id).is_silent(self.universe);
+        if !matches!(data.term, Terminator::Branch { .. }) || !data.insts.iter().all(is_silent) {
+            return Err("it is no copy, and does more than choose");
+        }
+        let args = self.original.block(of).params.iter().map(|param| EdgeArg::Value(*param)).collect();
+        let theirs = Edge { target: of, args };
+        data.term.edges().iter().try_for_each(|edge| match self.part(edge.target) {
+            Some(Part::Copy(_)) => self.edge(edge, &theirs, &latest),
+            _ => Err("it chooses something that is no copy"),
+        })
+    }
+
     fn edge(&self, ours: &Edge, theirs: &Edge, latest: &Latest) -> Result<(), &'static str> {
-        let Some(of) = self.of(ours.target) else { return self.choice(ours, theirs, latest) };
         let params = &self.variant.block(ours.target).params;
-        if of != theirs.target || ours.args.len() != params.len() || ours.args.len() < theirs.args.len() {
+        if self.of(ours.target) != Some(theirs.target)
+            || ours.args.len() != params.len()
+            || ours.args.len() < theirs.args.len()
+        {
             return Err("an edge leads elsewhere, or carries less");
         }
         for (i, (arg, param)) in ours.args.iter().zip(params).enumerate() {
@@ -208,17 +247,6 @@ impl Check<'_> {
             }
         }
         Ok(())
-    }
-
-    /// A block that only chooses: nothing that it does can be noticed, and each of its edges is the original's.
-    fn choice(&self, into: &Edge, theirs: &Edge, latest: &Latest) -> Result<(), &'static str> {
-        let (data, ways_in) = (self.variant.block(into.target), self.cfg.predecessors(into.target).len());
-        let is_silent = |id: &InstId| is_silent(self.variant.inst(*id), self.universe);
-        let chooses = matches!(data.term, Terminator::Branch { .. });
-        if !chooses || ways_in != 1 || !data.params.is_empty() || !data.insts.iter().all(is_silent) {
-            return Err("an edge leads to a block that is no copy and does more than choose");
-        }
-        data.term.edges().iter().try_for_each(|edge| self.edge(edge, theirs, latest))
     }
 
     fn all_are(&self, values: &[Value], of: &[Value], latest: &Latest) -> bool {

@@ -1,6 +1,6 @@
 //! Conditions that a loop does not change, and what computes them before it.
 
-use crate::ir::{BlockId, Cfg, Definition, Function, Inst, InstId, InstKind, LoopId, Terminator, Value, definitions};
+use crate::ir::{BlockId, Cfg, Definition, Function, InstId, LoopId, Terminator, Value, definitions};
 use rewright_typeprop::Universe;
 
 /// Instructions that may be computed again before a loop.
@@ -12,18 +12,6 @@ pub(super) struct Condition {
     pub(super) value: Value,
     /// What computes it from values that are known before the loop, operands first.
     pub(super) expression: Vec<InstId>,
-}
-
-/// Has an instruction no effect, and does it give the same wherever its operands are the same?
-pub(super) fn is_silent(inst: &Inst, universe: &Universe) -> bool {
-    match &inst.kind {
-        InstKind::Const(_) => true,
-        InstKind::Op { op, access: None, .. } => {
-            let effects = &universe.ops.get(*op).effects;
-            effects.is_value() && !effects.traps && !effects.accesses_memory()
-        }
-        InstKind::Op { .. } | InstKind::Check { .. } | InstKind::Opaque { .. } => false,
-    }
 }
 
 /// Branches of a loop that always go the same way while it runs, with their conditions.
@@ -48,7 +36,7 @@ pub(super) fn steady_branches(
             if !cfg.loop_contains(id, home) {
                 continue;
             }
-            if !is_silent(function.inst(inst), universe) || expression.len() == MAX_EXPRESSION {
+            if !function.inst(inst).is_silent(universe) || expression.len() == MAX_EXPRESSION {
                 return None;
             }
             expression.retain(|other| *other != inst);

@@ -1,15 +1,34 @@
 //! A function of which blocks are copied, and values brought to where the copies meet.
 
 use super::rename::rename;
-use crate::ir::{Block, BlockId, Cfg, Counts, Edge, Function, Inst, InstId, Terminator, Value};
+use crate::ir::{Block, BlockId, Cfg, Counts, Edge, EdgeArg, Function, Inst, InstId, InstKind, Terminator, Value};
+use rewright_typeprop::Ty;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
+
+/// What a block of a variant stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    /// It is a copy of a block of the original.
+    Copy(BlockId),
+    /// It has the parameters of a block of the original, and only chooses between copies of that.
+    Choice(BlockId),
+}
+
+impl Part {
+    /// The block of the original: control arrives here where it arrives there.
+    pub(super) fn of(self) -> BlockId {
+        match self {
+            Part::Copy(of) | Part::Choice(of) => of,
+        }
+    }
+}
 
 /// What a variant's parts are copies of.
 #[derive(Clone, Debug)]
 pub(super) struct Witness {
-    /// By block: the block of the original; none for one that only chooses between copies.
-    pub(super) blocks: Vec<Option<BlockId>>,
+    /// By block: what it stands for.
+    pub(super) blocks: Vec<Part>,
     /// Parameters that copies have beyond those of the original, and the values of the original that they stand for.
     pub(super) params: BTreeMap<Value, Value>,
 }
@@ -18,7 +37,7 @@ pub(super) struct Witness {
 pub(super) struct Copies<'a> {
     original: &'a Function,
     function: Function,
-    blocks: Vec<Option<BlockId>>,
+    blocks: Vec<Part>,
     /// By value: the value of the original that it is a copy of, or itself.
     copy_of: Vec<Value>,
 }
@@ -29,14 +48,14 @@ impl<'a> Copies<'a> {
         Copies {
             original,
             function: original.clone(),
-            blocks: (0..original.blocks.len() as u32).map(|b| Some(BlockId(b))).collect(),
+            blocks: (0..original.blocks.len() as u32).map(|b| Part::Copy(BlockId(b))).collect(),
             copy_of: (0..original.values.len() as u32).map(Value).collect(),
         }
     }
 
     /// Copies blocks of the original. Edges between them lead to the copies, others where they lead in the original.
     pub(super) fn copy(&mut self, blocks: &[BlockId]) -> BTreeMap<BlockId, BlockId> {
-        let copies: BTreeMap<BlockId, BlockId> = blocks.iter().map(|b| (*b, self.add_block(Some(*b)))).collect();
+        let copies: BTreeMap<BlockId, BlockId> = blocks.iter().map(|b| (*b, self.add_block(Part::Copy(*b)))).collect();
         let original = self.original;
         for (of, copy) in &copies {
             let Block { params, insts, term, cold, counts, must_progress } = original.block(*of);
@@ -61,36 +80,59 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Where one block jumps to another, computes a condition anew, and jumps there or to a copy by how it comes out.
-    /// `expression` are the instructions that compute it, operands first.
-    pub(super) fn choose(&mut self, from: BlockId, cond: Value, expression: &[InstId], [then, els]: [BlockId; 2]) {
-        let chooser = self.add_block(None);
+    /// Adds a block that chooses between copies of a block, of which it has the parameters. It is executed as often as
+    /// another one.
+    pub(super) fn choice(&mut self, of: BlockId, as_often_as: BlockId) -> BlockId {
+        let choice = self.add_block(Part::Choice(of));
+        let original = self.original;
+        let params = original.block(of).params.iter().map(|p| self.value(*p)).collect();
+        let Block { cold, counts, .. } = *original.block(as_often_as);
+        let data = &mut self.function.blocks[choice.index()];
+        (data.params, data.cold, data.counts) = (params, cold, Counts { trips: None, ..counts });
+        choice
+    }
+
+    /// Computes a value of the original again in a block that chooses. `expression` are the instructions that compute it
+    /// from what is known there, operands first.
+    pub(super) fn again(&mut self, choice: BlockId, value: Value, expression: &[InstId]) -> Value {
         let mut made: BTreeMap<Value, Value> = BTreeMap::new();
-        let mut insts = vec![];
         for id in expression {
-            let inst = self.original.inst(*id);
-            let results = inst.results.iter().map(|v| {
-                let result = self.function.add_value(self.original.ty(*v));
-                self.copy_of.push(result);
-                made.insert(*v, result);
-                result
-            });
-            let results = results.collect();
-            let args = inst.args.iter().map(|v| made.get(v).copied().unwrap_or(*v)).collect();
-            insts.push(self.add_inst(Inst { kind: inst.kind.clone(), args, results, origin: inst.origin }));
+            let Inst { kind, args, results, .. } = self.original.inst(*id);
+            let args: Vec<Value> = args.iter().map(|v| made.get(v).copied().unwrap_or(*v)).collect();
+            let types: Vec<Ty> = results.iter().map(|v| self.original.ty(*v)).collect();
+            let again = self.compute(choice, kind.clone(), &args, &types);
+            made.extend(results.iter().copied().zip(again));
         }
-        let args = match &self.function.block(from).term {
-            Terminator::Jump(edge) => edge.args.clone(),
-            _ => unreachable!("the block before a loop jumps into it"),
-        };
-        let (cond, cold) = (made.get(&cond).copied().unwrap_or(cond), self.function.block(from).cold);
-        let Counts { executions, share, .. } = self.function.block(from).counts;
-        let data = &mut self.function.blocks[chooser.index()];
-        let edge = |target| Edge { target, args: args.clone() };
-        (data.insts, data.cold) = (insts, cold);
-        (data.counts.executions, data.counts.share) = (executions, share);
-        data.term = Terminator::Branch { cond, then: edge(then), els: edge(els) };
-        self.function.blocks[from.index()].term = Terminator::Jump(Edge { target: chooser, args: SmallVec::new() });
+        made.get(&value).copied().unwrap_or(value)
+    }
+
+    /// Computes something new in a block that chooses.
+    pub(super) fn compute(
+        &mut self,
+        choice: BlockId,
+        kind: InstKind,
+        args: &[Value],
+        types: &[Ty],
+    ) -> SmallVec<[Value; 1]> {
+        let id = self.function.append(choice, kind, args, types);
+        let results = self.function.inst(id).results.clone();
+        self.copy_of.extend(&results);
+        results
+    }
+
+    /// Has a block choose one of two copies by a condition.
+    pub(super) fn choose(&mut self, choice: BlockId, cond: Value, copies: [BlockId; 2]) {
+        let args: SmallVec<[EdgeArg; 2]> =
+            self.function.block(choice).params.iter().map(|param| EdgeArg::Value(*param)).collect();
+        let [then, els] = copies.map(|target| Edge { target, args: args.clone() });
+        self.function.blocks[choice.index()].term = Terminator::Branch { cond, then, els };
+    }
+
+    /// Has a copy of a block always go the way that its branch goes first (0) or second (1).
+    pub(super) fn decide(&mut self, block: BlockId, slot: usize) {
+        let term = &mut self.function.blocks[block.index()].term;
+        let edge = term.edges()[slot].clone();
+        *term = Terminator::Jump(edge);
     }
 
     /// A block, to change what is known of how often it runs.
@@ -107,8 +149,8 @@ impl<'a> Copies<'a> {
         Some((function, Witness { blocks, params }))
     }
 
-    fn add_block(&mut self, of: Option<BlockId>) -> BlockId {
-        self.blocks.push(of);
+    fn add_block(&mut self, part: Part) -> BlockId {
+        self.blocks.push(part);
         self.function.add_block()
     }
 

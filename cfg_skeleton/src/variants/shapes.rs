@@ -16,14 +16,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A loop that can be copied.
 #[derive(Clone, Copy)]
 pub(super) struct Copyable<'a> {
-    function: &'a Function,
-    cfg: &'a Cfg,
+    pub(super) function: &'a Function,
+    pub(super) cfg: &'a Cfg,
     pub(super) id: LoopId,
-    header: BlockId,
+    pub(super) header: BlockId,
     /// The block that enters it.
-    before: BlockId,
+    pub(super) before: BlockId,
     /// The block that closes it.
-    latch: BlockId,
+    pub(super) latch: BlockId,
 }
 
 /// Values by what defines them, and constants among them.
@@ -99,7 +99,7 @@ impl<'a> Copyable<'a> {
         CountedLoops::new(self.function, self.cfg, universe).trips(self.id, l)
     }
 
-    fn assumed_trips(&self) -> u64 {
+    pub(super) fn assumed_trips(&self) -> u64 {
         let [header, before] = [self.header, self.before].map(|block| self.cfg.frequency(block));
         (header / before.max(1)).max(1)
     }
@@ -112,6 +112,7 @@ impl<'a> Copyable<'a> {
             Change::Ahead(times) => self.ahead(&mut copies, times, self.assumed_trips()),
             Change::Instead(times) => self.ahead(&mut copies, times, times),
             Change::Unrolled(times) => self.unrolled(&mut copies, times),
+            Change::Together(times) => self.together(&mut copies, times, universe)?,
             Change::Divided(branch) => self.divided(&mut copies, branch, universe)?,
             // That is no change of a loop.
             Change::Copied(_) => return None,
@@ -169,7 +170,10 @@ impl<'a> Copyable<'a> {
         let found = steady_branches(self.function, self.cfg, universe, self.id);
         let (_, condition) = found.into_iter().find(|(block, _)| *block == branch)?;
         let other = copies.copy(self.blocks());
-        copies.choose(self.before, condition.value, &condition.expression, [self.header, other[&self.header]]);
+        let choice = copies.choice(self.header, self.before);
+        let cond = copies.again(choice, condition.value, &condition.expression);
+        copies.choose(choice, cond, [self.header, other[&self.header]]);
+        copies.redirect(self.before, self.header, choice);
         // Blocks that only one way leads to run as often as before, the others in either copy half the time.
         let reached = [0, 1].map(|slot| self.reached(branch, slot));
         for block in self.blocks() {
@@ -202,14 +206,14 @@ impl<'a> Copyable<'a> {
     }
 
     /// An iteration whose header is not that of a loop. It runs `share.0` times out of `share.1`.
-    fn follow(&self, copies: &mut Copies<'_>, iteration: &BTreeMap<BlockId, BlockId>, share: (u64, u64)) {
+    pub(super) fn follow(&self, copies: &mut Copies<'_>, iteration: &BTreeMap<BlockId, BlockId>, share: (u64, u64)) {
         iteration.iter().for_each(|(of, copy)| self.share(copies, *of, *copy, share));
         let data = copies.block_mut(iteration[&self.header]);
         (data.counts.trips, data.must_progress) = (None, false);
     }
 
     /// A copy of a block runs `share` times out of `whole`.
-    fn share(&self, copies: &mut Copies<'_>, of: BlockId, copy: BlockId, (share, whole): (u64, u64)) {
+    pub(super) fn share(&self, copies: &mut Copies<'_>, of: BlockId, copy: BlockId, (share, whole): (u64, u64)) {
         let executions = self.cfg.frequency(of).saturating_mul(share) / whole;
         copies.block_mut(copy).counts.executions = Some(executions.max(1));
     }

@@ -1,7 +1,7 @@
 //! Variants do the same as the original, and a wrong one is found, whether it was made wrong by hand or at random.
 
 use super::check::check;
-use super::copies::Copies;
+use super::copies::{Copies, Part};
 use super::*;
 use crate::ir::normalise::normalise;
 use crate::ir::parse::parse;
@@ -70,7 +70,7 @@ proptest! {
 }
 
 /// Makes one place wrong.
-fn mutate(f: &mut Function, random: &mut Random) {
+pub(super) fn mutate(f: &mut Function, random: &mut Random) {
     let block = f.layout[random.below(f.layout.len())];
     let other_block = f.layout[random.below(f.layout.len())];
     let other = Value(random.below(f.values.len()) as u32);
@@ -123,7 +123,7 @@ fn all_changes_are_proposed_somewhere() {
                 Change::Unrolled(_) => 2,
                 Change::Divided(_) => 3,
                 Change::Copied(_) => 4,
-                Change::Instead(_) => continue,
+                Change::Instead(_) | Change::Together(_) => continue,
             });
         }
     }
@@ -206,7 +206,7 @@ fn a_first_iteration_without_its_test() {
         |f, witness| {
             // The entry jumps past the test.
             let first = BlockId(witness.blocks.len() as u32 - 5);
-            assert_eq!(witness.blocks[first.index()], Some(BlockId(1)));
+            assert_eq!(witness.blocks[first.index()], Part::Copy(BlockId(1)));
             let Terminator::Branch { then, .. } = f.block(first).term.clone() else { panic!() };
             f.blocks[first.index()].term = Terminator::Jump(then);
         },
@@ -225,8 +225,9 @@ fn a_value_of_the_iteration_before() {
         },
         |f, witness| {
             let first = f.block(BlockId(1)).params[1];
-            let second =
-                (7..witness.blocks.len() as u32).map(BlockId).find(|b| witness.blocks[b.index()] == Some(BlockId(5)));
+            let second = (7..witness.blocks.len() as u32)
+                .map(BlockId)
+                .find(|b| witness.blocks[b.index()] == Part::Copy(BlockId(5)));
             let inst = f.block(second.unwrap()).insts[0];
             f.insts[inst.index()].args[0] = first;
         },
@@ -240,13 +241,18 @@ fn a_loop_for_each_way_of_a_test() {
         let other = copies.copy(&BLOCKS);
         let Terminator::Branch { cond, .. } = original.block(of).term else { panic!() };
         let home = original.block(of).insts.iter().copied().find(|id| original.inst(*id).results.contains(&cond));
-        copies.choose(BlockId(0), cond, &[home.unwrap()], [BlockId(1), other[&BlockId(1)]]);
+        let choice = copies.choice(BlockId(1), BlockId(0));
+        let cond = copies.again(choice, cond, &[home.unwrap()]);
+        copies.choose(choice, cond, [BlockId(1), other[&BlockId(1)]]);
+        copies.redirect(BlockId(0), BlockId(1), choice);
     };
     let mut universe = universe();
     let original = parsed(LOOP, &mut universe);
     assert_eq!(accepted(|copies| divide(copies, &original, BlockId(2)), nothing), Ok(()));
     // The block that chooses must do nothing else: no store, no further way in, and lead to copies of one block.
-    let chooser = |witness: &Witness| BlockId(witness.blocks.iter().position(Option::is_none).unwrap() as u32);
+    let chooser = |witness: &Witness| {
+        BlockId(witness.blocks.iter().position(|part| matches!(part, Part::Choice(_))).unwrap() as u32)
+    };
     let rejected = accepted(
         |copies| divide(copies, &original, BlockId(2)),
         |f, witness| {

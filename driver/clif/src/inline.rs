@@ -79,7 +79,7 @@ impl Calls {
 }
 
 /// What an instruction calls that goes on behind it.
-fn called(f: &clif::Function, inst: clif::Inst) -> Option<FuncRef> {
+pub(crate) fn called(f: &clif::Function, inst: clif::Inst) -> Option<FuncRef> {
     match f.dfg.insts[inst] {
         clif::InstructionData::Call { opcode: Opcode::Call, func_ref, .. } => Some(func_ref),
         _ => None,

@@ -40,4 +40,5 @@ mod roundtrip;
 pub(crate) mod sample;
 pub mod scan;
 pub mod specialise;
+mod tail_calls;
 pub mod told;

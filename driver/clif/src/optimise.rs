@@ -5,7 +5,7 @@ use super::import::{ImportError, Imported, import};
 use super::inline::{Calls, Inlined, inlined};
 use super::names::Names;
 use super::read::{File, Rejected, verify};
-use super::told;
+use super::{tail_calls, told};
 use cranelift_codegen::ir::{self as clif, Endianness, TrapCode};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::FlagsOrIsa;
@@ -93,7 +93,7 @@ impl ClifOptimiser {
         let imported = verify(function, isa.into())
             .map_err(OutOfScope::Rejected)
             .and_then(|()| self.import_function(function, isa.endianness()));
-        let imported = match imported {
+        let mut imported = match imported {
             Ok(imported) => imported,
             Err(reason) => {
                 let fate = Fate::PassedThrough(reason.to_string());
@@ -101,8 +101,13 @@ impl ClifOptimiser {
             }
         };
         let universe = &self.optimiser.program().universe;
+        let jumps = match self.changes_calls(options) {
+            true => tail_calls::jump(function, &mut imported, universe),
+            false => 0,
+        };
         let mut batch = self.optimiser.optimise(std::slice::from_ref(&imported.function), universe, options);
-        let outcome = batch.outcomes.pop().expect("one outcome per function that went in");
+        let mut outcome = batch.outcomes.pop().expect("one outcome per function that went in");
+        outcome.note_tail_calls(jumps, &imported.function);
         let (new, fate, names) = self.exported(function, || Ok(isa.into()), isa.endianness(), &imported, &outcome);
         if let Some(new) = new {
             *function = new.function;
@@ -120,11 +125,17 @@ impl ClifOptimiser {
                 counts.note(function, |block| payloads.blocks[block.index()].to_string());
             }
         }
+        let universe = &self.optimiser.program().universe;
+        let changes_calls = self.changes_calls(options);
+        let jump = |(index, slot): (usize, &mut Option<Result<Imported, OutOfScope>>)| match slot {
+            Some(Ok(imported)) if changes_calls => tail_calls::jump(&file.functions[index].func, imported, universe),
+            _ => 0,
+        };
+        let jumps: Vec<usize> = imported.iter_mut().enumerate().map(jump).collect();
         let import = start.elapsed();
         let functions: Vec<Function> =
             imported.iter().flatten().filter_map(|i| i.as_ref().ok().map(|i| i.function.clone())).collect();
-        let Batch { outcomes, phases, rules } =
-            self.optimiser.optimise(&functions, &self.optimiser.program().universe, options);
+        let Batch { outcomes, phases, rules } = self.optimiser.optimise(&functions, universe, options);
         let start = Instant::now();
         let mut outcomes = outcomes.into_iter();
         let (mut replaced, mut functions, mut sides) = (vec![], vec![], vec![]);
@@ -138,7 +149,8 @@ impl ClifOptimiser {
                     (None, Some((fate, None, ValueNames::default())))
                 }
                 Some(Ok(imported)) => {
-                    let outcome = outcomes.next().expect("one outcome per function that went in");
+                    let mut outcome = outcomes.next().expect("one outcome per function that went in");
+                    outcome.note_tail_calls(jumps[index], &imported.function);
                     let original = &file.functions[index].func;
                     let accepted = || file.accepts(original);
                     let (new, fate, names) = self.exported(original, accepted, file.endianness(), &imported, &outcome);
@@ -159,12 +171,16 @@ impl ClifOptimiser {
         }
         let statistics = Statistics { functions, phases, rules };
         let mut outcome = FileOutcome { replaced, statistics, sides, import, export: start.elapsed() };
-        // A profile counts blocks of functions as they are.
-        let options = self.optimiser.with_variants(&self.optimiser.program().universe, options);
-        if options.variants && options.counts.is_none() {
-            self.inline_calls(file, &options, &mut outcome);
+        if changes_calls {
+            self.inline_calls(file, &self.optimiser.with_variants(universe, options), &mut outcome);
         }
         outcome
+    }
+
+    /// Are calls of functions of the file changed? A profile counts blocks of functions as they are.
+    fn changes_calls(&self, options: &Options) -> bool {
+        let universe = &self.optimiser.program().universe;
+        options.counts.is_none() && self.optimiser.with_variants(universe, options).variants
     }
 
     /// Has bodies take the place of calls of small functions of the file, callees first, where that costs less.

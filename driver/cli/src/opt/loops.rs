@@ -18,6 +18,10 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
         format!("loop {}{nested}: {}", number + 1, said(remark).join("; "))
     };
     let inlined = (!function.inlined.is_empty()).then(|| format!("inlined: {}", function.inlined.join(", ")));
+    let jumps = (function.tail_calls > 0).then(|| match function.tail_calls {
+        1 => "1 call of itself, which it returns, is a jump".to_string(),
+        calls => format!("{calls} calls of itself, which it returns, are jumps"),
+    });
     let variants = function.variants.iter().map(variant);
     let moved = restructured(&function.restructured)
         .into_iter()
@@ -26,6 +30,7 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
         .then(|| format!("more specific types of parameters of blocks: {}", each_once(&function.narrowed)));
     inlined
         .into_iter()
+        .chain(jumps)
         .chain(narrowed)
         .chain(moved)
         .chain(variants)
@@ -113,6 +118,7 @@ fn changed(change: Change) -> String {
         Change::Instead(1) => "replaced by its only iteration".to_string(),
         Change::Instead(times) => format!("replaced by its {times} iterations"),
         Change::Unrolled(times) => format!("with {times} iterations in one"),
+        Change::Together(times) => format!("with {times} iterations behind one test"),
         Change::Divided(block) => format!("for each way that block {} branches", block.0),
         Change::Copied(block) => format!("block {} for each way into it", block.0),
     }
@@ -152,6 +158,7 @@ pub(in super::super) fn variants_json(variants: &[VariantRemark]) -> serde_json:
             Change::Ahead(times) => ("iterations ahead", Some(times), None),
             Change::Instead(times) => ("iterations instead", Some(times), None),
             Change::Unrolled(times) => ("unrolled", Some(times), None),
+            Change::Together(times) => ("together", Some(times), None),
             Change::Divided(block) => ("divided", None, Some(block.0)),
             Change::Copied(block) => ("copied", None, Some(block.0)),
         };

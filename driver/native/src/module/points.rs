@@ -11,11 +11,13 @@ use rewright_cfg_skeleton::ir::cleanup::cleanup;
 use rewright_cfg_skeleton::ir::infer::reinfer;
 use rewright_cfg_skeleton::ir::inline::{InlineLimits, inline};
 use rewright_cfg_skeleton::ir::shares::note_shares;
+use rewright_cfg_skeleton::ir::tail_calls::jump_for_tail_calls;
 use rewright_cfg_skeleton::ir::verify::verify;
-use rewright_cfg_skeleton::ir::{Cfg, Function, Module};
+use rewright_cfg_skeleton::ir::{Cfg, Function, Inst, InstKind, Module};
 use rewright_packs::{AFTER_INLINING, BEFORE_INLINING};
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, OptimisedFunction, Options, Phase, Rules};
+use rewright_typeprop::OpId;
 use std::collections::BTreeMap;
 
 pub(super) fn optimise(
@@ -24,6 +26,7 @@ pub(super) fn optimise(
     wanted: impl Fn(usize) -> bool,
 ) -> ModuleOutcome {
     let mut module = optimiser.module.clone();
+    let jumps = jump_for_own_calls(optimiser, &mut module, options);
     module.functions.iter_mut().for_each(|f| note_counts(f, options));
     let lines = Lines::number(&mut module);
     let done = ModuleOutcome {
@@ -33,11 +36,11 @@ pub(super) fn optimise(
         inlined: 0,
         sides: vec![],
     };
-    let graph = CallGraph::new(&optimiser.module);
+    let graph = CallGraph::new(&done.module);
     // Versions are wanted where their functions are.
     let wanted = |index: &usize| wanted(*optimiser.module.versions.get(index).unwrap_or(index));
     let wanted: Vec<bool> = (0..optimiser.module.functions.len()).map(|index| wanted(&index)).collect();
-    let mut work = Work { optimiser, options, graph, wanted, done };
+    let mut work = Work { optimiser, options, graph, wanted, jumps, done };
     for level in work.graph.levels() {
         let chosen: Vec<usize> = level.into_iter().filter(|i| work.wanted[*i]).collect();
         if !chosen.is_empty() {
@@ -48,6 +51,27 @@ pub(super) fn optimise(
     lines.finish(&mut work.done, options.log);
     unused::drop_unused(&mut work.done);
     work.done
+}
+
+/// Has jumps take the place of tail calls of functions by themselves, where variants are wanted; gives how many in each. A
+/// profile counts blocks of functions as they are.
+fn jump_for_own_calls(optimiser: &ModuleOptimiser, module: &mut Module, options: &Options) -> Vec<usize> {
+    let universe = optimiser.universe();
+    if options.counts.is_some() || !optimiser.optimiser.with_variants(universe, options).variants {
+        return vec![0; module.functions.len()];
+    }
+    let own: BTreeMap<usize, OpId> = module.bodies.iter().map(|(op, body)| (*body, *op)).collect();
+    let jump = |(index, function): (usize, &mut Function)| {
+        let is_own = |inst: &Inst| matches!(inst.kind, InstKind::Op { op, .. } if own.get(&index) == Some(&op));
+        let mut jumping = function.clone();
+        let jumps = jump_for_tail_calls(&mut jumping, universe, is_own);
+        if jumps == 0 || !verify(&jumping, universe).is_empty() {
+            return 0;
+        }
+        *function = jumping;
+        jumps
+    };
+    module.functions.iter_mut().enumerate().map(jump).collect()
 }
 
 /// Notes how often a profile says that blocks are executed.
@@ -63,6 +87,8 @@ pub(super) struct Work<'a> {
     pub(super) graph: CallGraph,
     /// By function: is it to be optimised?
     pub(super) wanted: Vec<bool>,
+    /// By function: tail calls of itself that are jumps now.
+    jumps: Vec<usize>,
     pub(super) done: ModuleOutcome,
 }
 
@@ -70,7 +96,10 @@ impl Work<'_> {
     /// Functions whose callees are done.
     fn level(&mut self, chosen: &[usize]) {
         let originals: Vec<Function> = chosen.iter().map(|i| self.done.module.functions[*i].clone()).collect();
-        let first = self.run(&originals, BEFORE_INLINING);
+        let mut first = self.run(&originals, BEFORE_INLINING);
+        for ((outcome, original), index) in first.iter_mut().zip(&originals).zip(chosen) {
+            outcome.note_tail_calls(self.jumps[*index], original);
+        }
         let program = self.optimiser.optimiser.program();
         let points = program.schedules.values().any(|s| s.at.is_some());
         let mut inlined: Vec<Option<Inlined>> = vec![];
@@ -177,7 +206,7 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
     let cheaper = after.cost_after < before.cost_before;
     let fate = match after.fate {
         Fate::Failed(_) => after.fate.clone(),
-        _ if cheaper => Fate::Optimised,
+        _ if cheaper || before.tail_calls > 0 => Fate::Optimised,
         _ => Fate::Unchanged,
     };
     let failed = matches!(fate, Fate::Failed(_));
@@ -199,6 +228,7 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
         restructured,
         moved_statements,
         narrowed,
+        tail_calls: before.tail_calls,
         // Inlining has come in between: these are of another function.
         originals: BTreeMap::new(),
         ..after

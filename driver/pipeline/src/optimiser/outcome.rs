@@ -66,6 +66,8 @@ pub struct OptimisedFunction {
     pub narrowed: Vec<String>,
     /// Functions whose bodies have taken the place of calls before anything else was done, once for each call.
     pub inlined: Vec<String>,
+    /// Tail calls of itself that became jumps before anything else was done.
+    pub tail_calls: usize,
     /// The values of what goes out that the original has, too, with those (where logging is on).
     pub originals: BTreeMap<Value, Value>,
 }
@@ -82,6 +84,15 @@ impl OptimisedFunction {
         changed.chain(self.relaxed.iter().map(|relaxed| relaxed.rule))
     }
 
+    /// Notes that jumps took the place of tail calls, in what went into the pipeline: that goes out if nothing came of it there.
+    pub fn note_tail_calls(&mut self, jumps: usize, function: &Function) {
+        self.tail_calls = jumps;
+        if jumps > 0 && self.fate == Fate::Unchanged {
+            self.fate = Fate::Optimised;
+            self.function = function.clone();
+        }
+    }
+
     /// The original goes out after all; `function` is what would have.
     pub fn take_back(&mut self) {
         self.fate = Fate::Unchanged;
@@ -91,6 +102,7 @@ impl OptimisedFunction {
         self.restructured = Restructured::default();
         self.moved_statements.clear();
         self.narrowed.clear();
+        self.tail_calls = 0;
         self.loops.iter_mut().for_each(LoopRemark::take_back);
         self.variants.iter_mut().for_each(VariantRemark::take_back);
     }

@@ -173,6 +173,7 @@ impl Unit {
             moved_statements: vec![],
             narrowed: vec![],
             inlined: vec![],
+            tail_calls: 0,
             originals: BTreeMap::new(),
         };
         match self.state {

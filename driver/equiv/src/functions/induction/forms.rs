@@ -46,6 +46,10 @@ pub(super) fn forms(version: FunctionVersion<'_>, other: FunctionVersion<'_>) ->
 fn several(proposal: Proposal) -> Vec<Proposal> {
     match proposal.change {
         Change::Unrolled(_) => TIMES.map(|times| Proposal { change: Change::Unrolled(times), ..proposal }).to_vec(),
+        Change::Together(_) => {
+            let changes = TIMES.into_iter().flat_map(|times| [Change::Unrolled(times), Change::Together(times)]);
+            changes.map(|change| Proposal { change, ..proposal }).collect()
+        }
         _ => vec![proposal],
     }
 }
