@@ -1,4 +1,5 @@
-// The initial matrix of cholesky, lu and ludcmp, of size N: a lower triangle times its transpose, which is positive definite.
+// The initial matrix of cholesky, lu and ludcmp, of size N: a lower triangle times its transpose, so that it is
+// positive definite.
 
 static double triangle[N][N];
 

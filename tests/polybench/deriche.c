@@ -16,7 +16,8 @@ static float exponential(float x) {
     return sum;
 }
 
-KERNEL kernel_deriche(int w, int h, float alpha, float imgIn[W][H], float imgOut[W][H], float y1[W][H], float y2[W][H]) {
+KERNEL kernel_deriche(int w, int h, float alpha, float imgIn[W][H], float imgOut[W][H], float y1[W][H],
+                      float y2[W][H]) {
     float k = (1 - exponential(-alpha)) * (1 - exponential(-alpha)) /
               (1 + 2 * alpha * exponential(-alpha) - exponential(2 * alpha));
     float a1 = k, a5 = k;

@@ -1,12 +1,12 @@
 // The common part of the kernels of PolyBench/C 4.2 (https://polybench.sourceforge.net), for `scripts/polybench.py` and
 // `scripts/wasm.sh`. They are written from the published kernels: the same loops and statements on the same sizes and
-// initial values, with static arrays. A kernel is a function of its own, which is not inlined and takes sizes and arrays
-// as parameters.
+// initial values, with static arrays. A kernel is a function of its own, which is not inlined and takes sizes and
+// arrays as parameters.
 //
 // The program prints a checksum of all bits of the results: `gemm`, or `gemm 20` to run it 20 times, each time from the
-// initial values, and to print the nanoseconds of processor time in the kernel to stderr. As WebAssembly, where there is
-// no library, it exports functions without parameters that give the checksum: `call_all`, and `call_rest`, which does
-// all but the kernel.
+// initial values, and to print the nanoseconds of processor time in the kernel to stderr. As WebAssembly, where there
+// is no library, it exports functions without parameters that give the checksum: `call_all`, and `call_rest`, which
+// does not call the kernel; and `repeat_kernel`, which does nothing else, on what is in the arrays.
 
 #include <stdint.h>
 
@@ -81,6 +81,10 @@ __attribute__((export_name("call_all"))) uint64_t call_all(void) {
 __attribute__((export_name("call_rest"))) uint64_t call_rest(void) {
     initialise();
     return checksum();
+}
+
+__attribute__((export_name("repeat_kernel"))) void repeat_kernel(int times) {
+    while (times-- > 0) run();
 }
 
 #else

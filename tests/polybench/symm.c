@@ -1,4 +1,4 @@
-// PolyBench/C 4.2, linear-algebra/blas/symm: C := alpha A B + beta C with a symmetric A, of which the lower triangle is read.
+// PolyBench/C 4.2, linear-algebra/blas/symm: C := alpha A B + beta C, A symmetric; its lower triangle is read.
 
 #include "polybench.h"
 
