@@ -6,14 +6,15 @@
 Each kernel is optimised in four forms: LLVM IR as clang gives it with -O0 and mem2reg, with -O1 and with -O2, and CLIF
 as wasmtime gives it for WebAssembly (scripts/wasm.sh). RULES are `std`, and `loops` for `std` with `std.loops`.
 
-* `opt`: seconds of processor time of the whole process `rewright opt`, the least of three, and whether a budget ended.
+* `opt`: seconds of processor time of the whole process `rewright opt --fn kernel_..`, preparation included, the least
+  of three; it is said where a budget ends in any function of the file.
 * `same`: the checksum of all bits of the results is that of plain clang -O0 (x86-64 without fused multiplication).
 * `instructions`: executed in the kernel, with rules by without. LLVM IR goes through clang -O2 both times, and valgrind
   counts, on the size MINI; `=` says that the machine code is the same. CLIF is counted by `rewright bench --native`, on
   MINI: rules alone by Cranelift's mid-end, and both by it.
 * `time`: processor time in the kernel, with rules by without, in N interleaved pairs (31): the median ratio, and an
   interval that holds it with 95 %. LLVM IR: the size MEDIUM, by resampling. CLIF: SMALL, both through Cranelift's
-  mid-end, by `rewright run --compare`, from the quartiles of pairs; wall-clock time.
+  mid-end, by `rewright run --compare`, so wall-clock time, five times N pairs: the middle, least and greatest median.
 
 The exit code is 1 if a result differs, a function fails, a budget ends, opt takes 2 s or more, or a kernel is slower
 beyond doubt: the interval lies above 1.02. REWRIGHT, CLANG, OPT, VALGRIND and WASMTIME name the programs; what is not
@@ -44,8 +45,10 @@ CLANG_FORMS = {"O0-mem2reg": ["-O0", "-Xclang", "-disable-O0-optnone"], "O1": ["
 FORMS = [*CLANG_FORMS, "wasm"]
 RULES = {"std": ["--rules", "std"], "loops": ["--rules", "std", "--rules", "std.loops"]}
 SECONDS_OF_OPT, SLOWER = 2.0, 1.02
-# Nanoseconds that one timed run takes, at least.
-TIMED_LLVM, TIMED_CLIF = 8e6, 8e6
+# Nanoseconds that one timed run takes, at least. Wall-clock times are short, so that most runs are not interrupted.
+TIMED_LLVM, TIMED_CLIF = 8e6, 2e6
+# The median lies between the least and the greatest of five medians with 94 %.
+BATCHES = 5
 # A made-up context of wasmtime: bytes of its own words, where what stores share begins, linear memory, and its size.
 WORDS, STORE, LINEAR, MEMORY = 1 << 14, 1 << 14, 2 << 14, 2 << 20
 
@@ -72,14 +75,22 @@ def cpu_seconds(command):
     return usage.ru_utime + usage.ru_stime, text
 
 
-def optimised(source, rules, target, times=3):
-    """Optimises a file: the least seconds of some runs, and what became of its functions."""
+def function_of(kernel):
+    return f"kernel_{kernel.replace('-', '_')}"
+
+
+def seconds_of_opt(source, rules, kernel):
+    command = [REWRIGHT, "opt", source, *RULES[rules], "--fn", function_of(kernel), "-o", os.devnull]
+    return min(cpu_seconds(command)[0] for _ in range(3))
+
+
+def optimised(source, rules, target):
+    """Optimises a file: seconds, and what became of its functions."""
     command = [REWRIGHT, "opt", source, *RULES[rules], "--stats", "--format", "json", "-o", target]
-    runs = [cpu_seconds(command) for _ in range(times)]
-    report = next(line for line in runs[-1][1].splitlines() if line.startswith("{"))
-    functions = json.loads(report)["functions"]
+    seconds, said = cpu_seconds(command)
+    functions = json.loads(next(line for line in said.splitlines() if line.startswith("{")))["functions"]
     return {
-        "seconds": min(seconds for seconds, _ in runs),
+        "seconds_of_file": seconds,
         "failed": [f"{f['name']}: {f['fate']}" for f in functions if f["fate"].startswith("failed")],
         "left_out": [f"{f['name']}: {f['fate']}" for f in functions if f["fate"].startswith("passed through")],
         "exhausted": [f["name"] for f in functions if f.get("exhausted") or f.get("ended")],
@@ -134,7 +145,7 @@ def timed(before, after, pairs):
 def counted(program, kernel):
     """Instructions that the kernel's function executes."""
     done = run(VALGRIND, "--tool=callgrind", "--callgrind-out-file=/dev/null",
-               f"--toggle-collect=kernel_{kernel.replace('-', '_')}", program)
+               f"--toggle-collect={function_of(kernel)}", program)
     return int(re.search(r"Collected : (\d+)", done.stderr)[1])
 
 
@@ -144,12 +155,13 @@ def measure_llvm(source, form, rules, wanted, pairs, folder):
     for size in ("MINI", "MEDIUM"):
         before = lowered(source, form, size, folder)
         after = before.with_suffix(f".{rules}.ll")
-        made.update(optimised(before, rules, after, 3 if size == "MEDIUM" else 1))
+        made.update(optimised(before, rules, after))
         programs[size] = [text.with_suffix(".out") for text in (before, after)]
         texts = [compiled(text, program) for text, program in zip((before, after), programs[size])]
         made["same_code"] = texts[0] == texts[1]
         sums = {run(program).stdout.strip() for program in programs[size]}
         made["same"] = made.get("same", True) and sums == {wanted[size]}
+    made["seconds"] = seconds_of_opt(before, rules, source.stem)
     if made["same_code"]:
         return made
     if shutil.which(VALGRIND):
@@ -209,7 +221,8 @@ def harness(text, repeats):
 
 
 def measure_wasm(source, rules, wanted, pairs, files, folder):
-    made = optimised(files["MINI"], rules, folder / "after.clif")
+    made = optimised(files["MINI"], rules, folder / f"{source.stem}.{rules}.clif")
+    made["seconds"] = seconds_of_opt(files["MINI"], rules, source.stem)
     done = run(REWRIGHT, "bench", "--native", *RULES[rules], "--format", "json", files["MINI"], codes=(0, 1))
     functions = {f["name"]: f for f in json.loads(done.stdout)["files"][0]["functions"]}
     executed = {}
@@ -225,16 +238,14 @@ def measure_wasm(source, rules, wanted, pairs, files, folder):
     repeats = max(1, math.ceil(TIMED_CLIF / max(nanoseconds(folder / f"{source.stem}.SMALL", 3) / 3, 1)))
     timing = folder / f"{source.stem}.timed.clif"
     timing.write_text(harness(text, repeats))
-    done = run(REWRIGHT, "run", timing, *RULES[rules], "--format", "json", "--timeout", 300, "--fn", "timed",
-               f"--compare={max(pairs, 1)}", codes=(0, 1))
-    report = json.loads(done.stdout)
-    values = {f"{int(report[side]['values']) % 2**64:016x}" for side in ("before", "after")}
+    command = [REWRIGHT, "run", timing, *RULES[rules], "--format", "json", "--timeout", 300, "--fn", "timed",
+               f"--compare={max(pairs, 1)}"]
+    reports = [json.loads(run(*command, codes=(0, 1)).stdout) for _ in range(BATCHES if pairs else 1)]
+    values = {f"{int(report[side]['values']) % 2**64:016x}" for report in reports for side in ("before", "after")}
     made["same"] = made["same"] and values == {wanted["SMALL"]}
     if pairs:
-        middle, (low, high) = 1 / report["ratio"], (1 / q for q in reversed(report["quartiles"]))
-        # The standard error of a median, from the distance of the quartiles.
-        error = 1.96 * 0.93 * (high - low) / math.sqrt(pairs)
-        made["time"] = {"median": middle, "low": middle - error, "high": middle + error, "pairs": pairs}
+        low, *_, high = medians = sorted(1 / report["ratio"] for report in reports)
+        made["time"] = {"median": statistics.median(medians), "low": low, "high": high, "pairs": BATCHES * pairs}
     return made
 
 
@@ -367,7 +378,11 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(given.keep or temporary).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        rows = measure(given, folder)
+        try:
+            rows = measure(given, folder)
+        except RuntimeError as why:
+            print(why, file=sys.stderr)
+            sys.exit(2)
     summary(rows)
     sys.exit(any(findings(row) for row in rows))
 
