@@ -9,12 +9,12 @@ as wasmtime gives it for WebAssembly (scripts/wasm.sh). RULES are `std`, and `lo
 * `opt`: seconds of processor time of the whole process `rewright opt --fn kernel_..`, preparation included, the least
   of three; it is said where a budget ends in any function of the file.
 * `same`: the checksum of all bits of the results is that of plain clang -O0 (x86-64 without fused multiplication).
-* `instructions`: executed in the kernel, with rules by without. LLVM IR goes through clang -O2 both times, and valgrind
-  counts, on the size MINI; `=` says that the machine code is the same. CLIF is counted by `rewright bench --native`, on
-  MINI: rules alone by Cranelift's mid-end, and both by it.
+* `instructions`: executed in the kernel, with rules by without. LLVM IR, of the size MEDIUM, goes through clang -O2
+  both times, and valgrind counts; `=` says that the kernel's machine code is the same. CLIF, of the size MINI, is
+  counted by `rewright bench --native`: rules alone by Cranelift's mid-end, and both by it.
 * `time`: processor time in the kernel, with rules by without, in N interleaved pairs (31): the median ratio, and an
-  interval that holds it with 95 %. LLVM IR: the size MEDIUM, by resampling. CLIF: SMALL, both through Cranelift's
-  mid-end, by `rewright run --compare`, so wall-clock time, five times N pairs: the middle, least and greatest median.
+  interval that holds it with 95 %. LLVM IR: by resampling. CLIF, of the size SMALL, both through Cranelift's mid-end:
+  by `rewright run --compare`, so wall-clock time, five times N pairs: the middle, least and greatest median.
 
 The exit code is 1 if a result differs, a function fails, a budget ends, opt takes 2 s or more, or a kernel is slower
 beyond doubt: the interval lies above 1.02. REWRIGHT, CLANG, OPT, VALGRIND and WASMTIME name the programs; what is not
@@ -108,21 +108,22 @@ def of_pairs(ratios):
 # LLVM IR.
 
 
-def lowered(source, form, size, folder):
+def lowered(source, form, folder):
     """A kernel as LLVM IR of a form."""
-    target = folder / f"{source.stem}.{form}.{size}.ll"
-    run(CLANG, *CLANG_FORMS[form], f"-D{size}", "-S", "-emit-llvm", source, "-o", target)
+    target = folder / f"{source.stem}.{form}.ll"
+    run(CLANG, *CLANG_FORMS[form], "-DMEDIUM", "-S", "-emit-llvm", source, "-o", target)
     if form == "O0-mem2reg":
         run(OPT, "-S", "-passes=mem2reg", target, "-o", target)
     return target
 
 
-def compiled(source, program):
-    """Compiles LLVM IR by clang -O2; the assembly without the name of its file."""
-    assembly = program.with_suffix(".s")
+def compiled(source, program, kernel):
+    """Compiles LLVM IR by clang -O2; the assembly of the kernel's function, without names of constants and comments."""
+    assembly, function = program.with_suffix(".s"), function_of(kernel)
     run(CLANG, "-O2", "-Wno-override-module", "-S", source, "-o", assembly)
     run(CLANG, assembly, "-o", program)
-    return re.sub(r"^\s*\.file\s.*$", "", assembly.read_text(), flags=re.M)
+    body = re.search(rf"^{function}:.*?^\s*\.size\s+{function},", assembly.read_text(), re.M | re.S)[0]
+    return re.sub(r"\s*#.*$", "", re.sub(r"\.LCPI\w+", ".LCPI", body), flags=re.M)
 
 
 def nanoseconds(program, repeats):
@@ -150,24 +151,19 @@ def counted(program, kernel):
 
 
 def measure_llvm(source, form, rules, wanted, pairs, folder):
-    made = {"instructions": None, "time": None}
-    programs = {}
-    for size in ("MINI", "MEDIUM"):
-        before = lowered(source, form, size, folder)
-        after = before.with_suffix(f".{rules}.ll")
-        made.update(optimised(before, rules, after))
-        programs[size] = [text.with_suffix(".out") for text in (before, after)]
-        texts = [compiled(text, program) for text, program in zip((before, after), programs[size])]
-        made["same_code"] = texts[0] == texts[1]
-        sums = {run(program).stdout.strip() for program in programs[size]}
-        made["same"] = made.get("same", True) and sums == {wanted[size]}
+    before = lowered(source, form, folder)
+    after = before.with_suffix(f".{rules}.ll")
+    made = optimised(before, rules, after)
     made["seconds"] = seconds_of_opt(before, rules, source.stem)
+    programs = [text.with_suffix(".out") for text in (before, after)]
+    texts = [compiled(text, program, source.stem) for text, program in zip((before, after), programs)]
+    made["same"] = {run(program).stdout.strip() for program in programs} == {wanted["MEDIUM"]}
+    made |= {"same_code": texts[0] == texts[1], "instructions": None, "time": None}
     if made["same_code"]:
         return made
     if shutil.which(VALGRIND):
-        before, after = (counted(program, source.stem) for program in programs["MINI"])
-        made["instructions"] = {"before": before, "after": after}
-    made["time"] = timed(*programs["MEDIUM"], pairs) if pairs else None
+        made["instructions"] = dict(zip(("before", "after"), (counted(program, source.stem) for program in programs)))
+    made["time"] = timed(*programs, pairs) if pairs else None
     return made
 
 
