@@ -93,7 +93,8 @@ def optimised(source, rules, target):
         "seconds_of_file": seconds,
         "failed": [f"{f['name']}: {f['fate']}" for f in functions if f["fate"].startswith("failed")],
         "left_out": [f"{f['name']}: {f['fate']}" for f in functions if f["fate"].startswith("passed through")],
-        "exhausted": [f["name"] for f in functions if f.get("exhausted") or f.get("ended")],
+        "exhausted": [f"saturation of {f['name']}" for f in functions if f.get("exhausted")]
+        + [f"selection of {f['name']} ({f['ended']})" for f in functions if f.get("ended")],
         "loops": [dict(loop, function=f["name"]) for f in functions for loop in f.get("loops", [])],
     }
 
@@ -254,7 +255,7 @@ def findings(row):
         return ["NOT MEASURED: " + row["error"].splitlines()[0]]
     found = [] if row["same"] else ["RESULTS DIFFER"]
     found += [f"failed: {which}" for which in row["failed"]]
-    found += [f"budget ended: {', '.join(row['exhausted'])}"] if row["exhausted"] else []
+    found += [f"budget of {which} ended" for which in row["exhausted"]]
     found += [f"{row['seconds']:.2f} s"] if row["seconds"] >= SECONDS_OF_OPT else []
     found += ["SLOWER"] if row["time"] and row["time"]["low"] > SLOWER else []
     return found
