@@ -98,6 +98,6 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// x86-64 without stack and frame pointer. A reload is priced at four simple instructions.
-    pub const X86_64: Registers = Registers { integers: 14, floats: 16, reload: 12 * COST_SCALE };
+    /// x86-64 without stack and frame pointer. A reload is priced at two simple instructions.
+    pub const X86_64: Registers = Registers { integers: 14, floats: 16, reload: 6 * COST_SCALE };
 }

@@ -27,6 +27,62 @@ fn of_loops(said: &str) -> BTreeMap<String, Vec<String>> {
     found
 }
 
+/// A latch of its own, which becomes one block with the loop's body, and a condition that becomes another one.
+const TOLD: &str = "define void @own_latch(ptr %p, i32 %n, i32 %k) {
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 0, %entry ], [ %j, %latch ]
+  %c = icmp slt i32 %i, %n
+  br i1 %c, label %body, label %exit
+body:
+  %m = mul i32 %i, %k
+  %z = sext i32 %i to i64
+  %a = getelementptr inbounds i32, ptr %p, i64 %z
+  store i32 %m, ptr %a, align 4
+  br label %latch
+latch:
+  %j = add nsw i32 %i, 1
+  br label %head, !llvm.loop !1
+exit:
+  ret void
+}
+define void @other_condition(ptr %p, i32 %n) {
+entry:
+  br label %body
+body:
+  %i = phi i32 [ 0, %entry ], [ %j, %body ]
+  store volatile i32 %i, ptr %p, align 4
+  %j = add i32 %i, 1
+  %x = xor i32 %j, -1
+  %y = xor i32 %n, -1
+  %c = icmp eq i32 %x, %y
+  br i1 %c, label %exit, label %body, !llvm.loop !4
+exit:
+  ret void
+}
+!1 = distinct !{!1, !2, !3}
+!2 = !{!\"llvm.loop.mustprogress\"}
+!3 = !{!\"llvm.loop.vectorize.enable\", i1 false}
+!4 = distinct !{!4, !3}
+";
+
+#[test]
+fn what_is_said_of_a_loop_stays_with_the_block_that_closes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (before, after) = (dir.path().join("told.ll"), dir.path().join("out.ll"));
+    fs::write(&before, TOLD).unwrap();
+    rewright(&OPTIMISE, &before, &after);
+    verify(&after);
+    let text = fs::read_to_string(&after).unwrap();
+    assert_ne!(text.matches("label %").count(), TOLD.matches("label %").count(), "a block has gone");
+    let told: Vec<&str> = text.lines().filter(|line| line.contains("!llvm.loop !")).collect();
+    assert!(
+        matches!(told[..], [own, other] if own.ends_with("!llvm.loop !1") && other.ends_with("!llvm.loop !4")),
+        "{text}"
+    );
+}
+
 #[test]
 fn loops_of_c_print_the_same() {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/loops/program.c");

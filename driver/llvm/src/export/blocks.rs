@@ -2,10 +2,14 @@
 
 use super::{ExportError, Exporter, metadata_text};
 use crate::body::Shape;
-use crate::import::Source;
+use crate::import::{Imported, Source};
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Edge, EdgeArg, InstKind, Terminator, Value};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// The kind of metadata that is about a loop, at the ends of the blocks that close it.
+const LOOP: &str = "!llvm.loop";
 
 impl Exporter<'_> {
     fn label(&self, block: BlockId) -> String {
@@ -15,6 +19,7 @@ impl Exporter<'_> {
     /// The whole body.
     pub(super) fn print(&mut self, cfg: &Cfg) -> Result<String, ExportError> {
         let function = self.function;
+        let loops = self.loop_metadata();
         let mut bodies: Vec<(BlockId, Vec<String>)> = vec![];
         for b in function.layout.iter().copied().filter(|b| cfg.is_reachable(*b)) {
             if b == function.entry() {
@@ -29,7 +34,9 @@ impl Exporter<'_> {
                     self.variables_of(*id)?;
                 }
             }
-            self.end(b)?;
+            let closes = |target: &BlockId| cfg.is_back_edge(b, *target);
+            let closed = function.block(b).term.edges().iter().map(|edge| edge.target).find(closes);
+            self.end(b, closed.and_then(|header| loops.get(&header)))?;
             bodies.push((b, std::mem::take(&mut self.lines)));
         }
         let mut out = String::new();
@@ -119,7 +126,29 @@ impl Exporter<'_> {
         Ok((labels, between))
     }
 
-    fn end(&mut self, block: BlockId) -> Result<(), ExportError> {
+    /// By header: what the original says of its loop, if all of its latches say the same. It is about the loop, whichever
+    /// block closes that now.
+    fn loop_metadata(&self) -> BTreeMap<BlockId, (String, String)> {
+        let Imported { function, payloads, body, .. } = self.imported;
+        let cfg = Cfg::new(function);
+        let mut found: BTreeMap<BlockId, Option<&(String, String)>> = BTreeMap::new();
+        for block in cfg.reverse_post_order() {
+            let end = payloads.blocks.get(block.index()).and_then(|b| body.blocks[*b].instructions.last());
+            let said = end.and_then(|end| end.metadata.iter().find(|(kind, _)| kind == LOOP));
+            for edge in function.block(*block).term.edges() {
+                if cfg.is_back_edge(*block, edge.target) {
+                    found
+                        .entry(edge.target)
+                        .and_modify(|known| *known = known.filter(|known| said == Some(known)))
+                        .or_insert(said);
+                }
+            }
+        }
+        found.into_iter().filter_map(|(header, said)| Some((header, said?.clone()))).collect()
+    }
+
+    /// `closed` is what is said of the loop that the block closes.
+    fn end(&mut self, block: BlockId, closed: Option<&(String, String)>) -> Result<(), ExportError> {
         let term = self.function.block(block).term.clone();
         let (labels, between) = self.edges(block)?;
         let before = self.poison.original_end(block);
@@ -129,11 +158,9 @@ impl Exporter<'_> {
             .blocks
             .get(block.index())
             .and_then(|b| self.imported.body.blocks[*b].instructions.last());
-        let metadata = match (before, original) {
-            (Some(_), Some(original)) => metadata_text(original.metadata.iter()),
-            (None, Some(original)) => metadata_text(original.metadata.iter().filter(|(kind, _)| kind == "!dbg")),
-            (_, None) => String::new(),
-        };
+        let stays = |kind: &str| kind != LOOP && (before.is_some() || kind == "!dbg");
+        let own = original.into_iter().flat_map(|original| &original.metadata).filter(|(kind, _)| stays(kind));
+        let metadata = metadata_text(own.chain(closed));
         let clean = self.poison.is_clean_end(block, 0);
         let text = match &term {
             Terminator::Jump(_) => format!("br label %{}", labels[0]),
