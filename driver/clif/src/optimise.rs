@@ -14,10 +14,11 @@ use rewright_cfg_skeleton::ir::frequencies::note_frequencies;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function};
 use rewright_dsl::program::Program;
 use rewright_engine::EngineError;
+use rewright_extract::clock;
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, ValueNames};
 use rewright_pipeline::source::Sides;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A program of rules, ready for CLIF.
 #[derive(Clone)]
@@ -117,7 +118,7 @@ impl ClifOptimiser {
 
     /// Optimises the functions of a file for which `wanted` holds.
     pub fn optimise(&self, file: &File, options: &Options, wanted: impl Fn(usize) -> bool) -> FileOutcome {
-        let start = Instant::now();
+        let start = clock::now();
         let mut imported: Vec<Option<Result<Imported, OutOfScope>>> =
             (0..file.functions.len()).map(|i| wanted(i).then(|| self.import(file, i))).collect();
         if let Some(counts) = &options.counts {
@@ -132,11 +133,11 @@ impl ClifOptimiser {
             _ => 0,
         };
         let jumps: Vec<usize> = imported.iter_mut().enumerate().map(jump).collect();
-        let import = start.elapsed();
+        let import = clock::since(start);
         let functions: Vec<Function> =
             imported.iter().flatten().filter_map(|i| i.as_ref().ok().map(|i| i.function.clone())).collect();
         let Batch { outcomes, phases, rules } = self.optimiser.optimise(&functions, universe, options);
-        let start = Instant::now();
+        let start = clock::now();
         let mut outcomes = outcomes.into_iter();
         let (mut replaced, mut functions, mut sides) = (vec![], vec![], vec![]);
         for (index, slot) in imported.into_iter().enumerate() {
@@ -170,7 +171,7 @@ impl ClifOptimiser {
             }));
         }
         let statistics = Statistics { functions, phases, rules };
-        let mut outcome = FileOutcome { replaced, statistics, sides, import, export: start.elapsed() };
+        let mut outcome = FileOutcome { replaced, statistics, sides, import, export: clock::since(start) };
         if changes_calls {
             self.inline_calls(file, &self.optimiser.with_variants(universe, options), &mut outcome);
         }
@@ -197,14 +198,16 @@ impl ClifOptimiser {
             let Some(inlined) = inlined.filter(|inlined| file.accepts(&inlined.function).is_ok()) else { continue };
             let Some(price) = self.price_of_calls(file, options, &calls, caller, &inlined, outcome) else { continue };
             let (cost_before, bound) = (before.cost_before + price, before.cost_after + price);
-            let Ok(imported) = self.import_function(&inlined.function, file.endianness()) else { continue };
+            let Ok(mut imported) = self.import_function(&inlined.function, file.endianness()) else { continue };
             let universe = &self.optimiser.program().universe;
+            let jumps = tail_calls::jump(&inlined.function, &mut imported, universe);
             let mut batch = self.optimiser.optimise(std::slice::from_ref(&imported.function), universe, options);
             outcome.statistics.phases.add(&batch.phases);
             for (rule, report) in batch.rules {
                 outcome.statistics.rules.entry(rule).or_default().add(report);
             }
-            let after = batch.outcomes.pop().expect("one outcome per function that went in");
+            let mut after = batch.outcomes.pop().expect("one outcome per function that went in");
+            after.note_tail_calls(jumps, &imported.function);
             if !matches!(after.fate, Fate::Optimised | Fate::Unchanged) || after.cost_after >= bound {
                 continue;
             }
