@@ -60,10 +60,10 @@ use choices::Choices;
 use merged_writes::Planned;
 use moves::Moves;
 use pass::{Pass, PassState};
+use rewright_extract::clock;
 use segments::SegmentTree;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::time::Instant;
 use usable::Usable;
 
 /// Chooses the cheapest program that it finds. The result has passed [`fn@validate`].
@@ -168,9 +168,9 @@ fn run(choices: &Choices, options: &Options, passes: &[&dyn Pass]) -> Result<Sel
     let mut state = PassState::new(choices, options);
     let mut ran = vec![];
     for pass in passes {
-        let start = Instant::now();
+        let start = clock::now();
         pass.run(&mut state)?;
-        ran.push(Ran { pass: pass.name(), cost: state.placement.cost(), time: start.elapsed() });
+        ran.push(Ran { pass: pass.name(), cost: state.placement.cost(), time: clock::since(start) });
     }
     Ok(SelectionReport { selection: state.selection(), effort: state.effort, passes: ran, refused: None })
 }

@@ -35,3 +35,8 @@ impl Deadline {
 pub fn now() -> Duration {
     ThreadTime::try_now().map_or(Duration::ZERO, |time| time.as_duration())
 }
+
+/// This thread's processor time since a point that [`now`] gave on it.
+pub fn since(start: Duration) -> Duration {
+    now().saturating_sub(start)
+}

@@ -8,8 +8,7 @@ use super::pass::{Extracted, Pass, PassState};
 use super::placement::Placement;
 use super::product::product;
 use super::report::Effort;
-use rewright_extract::{Extraction, Highs, Limits, Method, Solver, extract_with};
-use std::time::Instant;
+use rewright_extract::{Extraction, Highs, Limits, Method, Solver, clock, extract_with};
 
 /// The pass.
 pub(crate) struct Extract;
@@ -56,7 +55,7 @@ fn improve(
     limit: usize,
     work: u64,
 ) -> Option<(Draft, f64, Effort)> {
-    let start_of_build = Instant::now();
+    let start_of_build = clock::now();
     let budget = &options.budget;
     let solver: &dyn Solver = options.solver.as_deref().unwrap_or(&Highs);
     // Presolve leaves a small part; a product that is many times too large is not worth making.
@@ -72,7 +71,7 @@ fn improve(
         time: budget.time,
         ..Limits::default()
     };
-    let start_of_solve = Instant::now();
+    let start_of_solve = clock::now();
     let Extraction { picks, cost, bound, ended, left, parts, runs, work: spent, .. } =
         extract_with(&product.graph, Method::Auto, &limits, Some(&located), solver).ok()?;
     // Of what costs the same: the smallest, as far as presolve and local search go.
@@ -91,7 +90,7 @@ fn improve(
         work: spent,
         ended,
         build: start_of_solve - start_of_build,
-        solve: start_of_solve.elapsed(),
+        solve: clock::since(start_of_solve),
     };
     Some((product.decode(choices, &picks)?, cost - bound, effort))
 }

@@ -14,10 +14,11 @@ use rewright_cfg_skeleton::ir::frequencies::note_frequencies;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function};
 use rewright_dsl::program::Program;
 use rewright_engine::EngineError;
+use rewright_extract::clock;
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, ValueNames};
 use rewright_pipeline::source::Sides;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A program of rules, ready for CLIF.
 #[derive(Clone)]
@@ -112,7 +113,7 @@ impl ClifOptimiser {
 
     /// Optimises the functions of a file for which `wanted` holds.
     pub fn optimise(&self, file: &File, options: &Options, wanted: impl Fn(usize) -> bool) -> FileOutcome {
-        let start = Instant::now();
+        let start = clock::now();
         let mut imported: Vec<Option<Result<Imported, OutOfScope>>> =
             (0..file.functions.len()).map(|i| wanted(i).then(|| self.import(file, i))).collect();
         if let Some(counts) = &options.counts {
@@ -120,12 +121,12 @@ impl ClifOptimiser {
                 counts.note(function, |block| payloads.blocks[block.index()].to_string());
             }
         }
-        let import = start.elapsed();
+        let import = clock::since(start);
         let functions: Vec<Function> =
             imported.iter().flatten().filter_map(|i| i.as_ref().ok().map(|i| i.function.clone())).collect();
         let Batch { outcomes, phases, rules } =
             self.optimiser.optimise(&functions, &self.optimiser.program().universe, options);
-        let start = Instant::now();
+        let start = clock::now();
         let mut outcomes = outcomes.into_iter();
         let (mut replaced, mut functions, mut sides) = (vec![], vec![], vec![]);
         for (index, slot) in imported.into_iter().enumerate() {
@@ -158,7 +159,7 @@ impl ClifOptimiser {
             }));
         }
         let statistics = Statistics { functions, phases, rules };
-        let mut outcome = FileOutcome { replaced, statistics, sides, import, export: start.elapsed() };
+        let mut outcome = FileOutcome { replaced, statistics, sides, import, export: clock::since(start) };
         // A profile counts blocks of functions as they are.
         let options = self.optimiser.with_variants(&self.optimiser.program().universe, options);
         if options.variants && options.counts.is_none() {

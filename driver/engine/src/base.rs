@@ -13,9 +13,10 @@ use super::rule_filter::Possible;
 use egglog::EGraph;
 use rewright_dsl::egglog::print::{APPLIED, PrintOptions, print_declarations, print_rules};
 use rewright_dsl::egglog::{EgglogProgram, Table};
+use rewright_extract::clock;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Class numbers, counted from above, after which an e-graph is prepared anew: at up to 24 bytes each in the
 /// union-find, tens of MB.
@@ -67,6 +68,8 @@ impl Base {
         let mut egraph = self.take(program, shared)?;
         let all: Vec<usize> = (0..possible.groups.len()).collect();
         self.prepared.prepare(&all, &mut egraph, program, possible)?;
+        // What no batch has asked for is charged to none.
+        self.prepared.time = Duration::ZERO;
         self.egraph = Some(egraph);
         Ok(())
     }
@@ -139,7 +142,7 @@ impl Prepared {
     ) -> Result<(), EngineError> {
         let missing: Vec<usize> = groups.iter().copied().filter(|group| !self.groups.contains(group)).collect();
         if !missing.is_empty() {
-            let start = Instant::now();
+            let start = clock::now();
             let of = |group: &usize| {
                 let name = group_name(*group);
                 possible.groups[*group].iter().map(move |rule| (*rule, name.clone()))
@@ -148,7 +151,7 @@ impl Prepared {
             placed.sort_unstable();
             run(egraph, &print_rules(program, self.options(), &placed))?;
             self.groups.extend(missing);
-            self.time += start.elapsed();
+            self.time += clock::since(start);
         }
         Ok(())
     }
@@ -187,7 +190,7 @@ impl Prepared {
         egraph: &mut EGraph,
         program: &EgglogProgram,
     ) -> Result<&'static str, EngineError> {
-        let start = Instant::now();
+        let start = clock::now();
         let mut text = String::new();
         let hiding = self.hiding.get_or_insert_with(|| {
             text += &format!("(ruleset {CONSTANTS})");
@@ -202,7 +205,7 @@ impl Prepared {
             );
         }
         run(egraph, &text)?;
-        self.time += start.elapsed();
+        self.time += clock::since(start);
         Ok(CONSTANTS)
     }
 }

@@ -46,12 +46,14 @@ use primitives::Shared;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::program::{Program, RuleId};
+use rewright_extract::clock;
 use rewright_typeprop::TypeStore;
-use rule_filter::Possible;
+use rule_filter::{Matching, Possible};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Input nodes of one e-graph: a schedule's steps cost as much as some thousand nodes, so larger batches gain
 /// nothing.
@@ -59,6 +61,9 @@ const BATCH_NODES: usize = 20_000;
 
 /// Units of one e-graph: type columns stay below 2^31, where egglog holds numbers without a table.
 const BATCH_UNITS: usize = 1_000;
+
+/// Answers to which rules can match that an engine keeps: some ten kB each, and functions of a file are alike.
+const KEPT_MATCHINGS: usize = 250;
 
 /// egglog failed: a rule program that it does not accept, or a bug here. No input of a user's function gives it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -179,6 +184,8 @@ pub struct Engine {
     logging: Base,
     shared: Arc<Shared>,
     possible: Possible,
+    /// By the symbols that have rows at first.
+    matching: FxHashMap<Vec<usize>, Matching>,
     loop_facts: LoopFacts,
     /// The relations of those, as symbols.
     loop_symbols: Vec<usize>,
@@ -203,8 +210,9 @@ impl Engine {
             plain: Base::new(false),
             logging: Base::new(true),
             shared: Arc::new(Shared::new(program, source)),
-            asked: run::asked(program, &possible, &loop_symbols, &known_symbols),
+            asked: run::asked(program, &possible, &loop_symbols),
             possible,
+            matching: FxHashMap::default(),
             loop_facts,
             loop_symbols,
             known_facts,
@@ -335,7 +343,7 @@ impl Engine {
         report: &mut SaturationReport,
     ) -> Result<Run, EngineError> {
         report.batches += 1;
-        let start = Instant::now();
+        let start = clock::now();
         let base = if options.log { &mut self.logging } else { &mut self.plain };
         let rows = Rows::new(&self.program, self.shared.source(), units)?;
         let has_loops = units.iter().any(|unit| !unit.loops.is_empty());
@@ -343,33 +351,40 @@ impl Engine {
         let finds_known = !self.shared.records();
         let filled = self.loop_symbols.iter().filter(|_| has_loops);
         let filled = filled.chain(self.known_symbols.iter().filter(|_| finds_known));
-        let matching = self.possible.matching(rows.tables.iter().chain(filled).copied());
+        let symbols: Vec<usize> = rows.tables.iter().chain(filled).copied().collect();
+        if self.matching.len() >= KEPT_MATCHINGS {
+            self.matching.clear();
+        }
+        let possible = &self.possible;
+        let matching =
+            self.matching.entry(symbols).or_insert_with_key(|symbols| possible.matching(symbols.iter().copied()));
         let mut egraph = base.take(&self.program, &self.shared)?;
-        let taken = Instant::now();
+        let taken = clock::now();
         let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows, matching.asks_types)?;
-        let inserted = Instant::now();
+        let inserted = clock::now();
         let inputs: Vec<usize> = units.iter().map(|unit| unit.nodes.len()).collect();
         self.shared.meter(|meter| meter.begin(&options.budget, &inputs, held));
         let rules = run::Rules {
-            can_match: &matching.rules,
+            matching,
             possible: &self.possible,
             asked: &self.asked,
             loop_facts: Some(&self.loop_facts).filter(|_| has_loops),
             known_facts: Some(&self.known_facts).filter(|_| finds_known),
+            known_symbols: &self.known_symbols,
             prepared: &mut base.prepared,
             held,
         };
         let (steps, stopped) = run::run(&mut batch, plan, rules, &options.budget, report)?;
-        let ran = Instant::now();
+        let ran = clock::now();
         let mut views = read_back::views(&batch, options.log)?;
         for (view, stops) in views.iter_mut().zip(self.shared.meter(|meter| meter.stops(&self.program))) {
             view.stops = stops;
         }
-        let read = Instant::now();
+        let read = clock::now();
         let made = inputs.iter().sum::<usize>() as u64 + self.shared.meter(|meter| meter.made());
         base.give_back(egraph, made, &self.possible, &matching.filled)?;
         let prepared = std::mem::take(&mut base.prepared.time);
-        report.times.base += taken - start + prepared + read.elapsed();
+        report.times.base += taken - start + prepared + clock::since(read);
         report.times.insert += inserted - taken;
         report.times.run += (ran - inserted).saturating_sub(prepared);
         report.times.read_back += read - ran;

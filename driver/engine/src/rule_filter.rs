@@ -4,15 +4,19 @@
 //!
 //! **Invariant**: what is left out could not have matched, so results do not depend on this.
 
+use super::EngineError;
 use super::batch::Batch;
 use super::pattern_pairs::Nested;
-use egglog::EGraph;
+use egglog::{EGraph, Read, Value};
 use rewright_dsl::egglog::{Action, Atom, EgglogProgram, Expr, GENERATION};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 
 /// Tables and relations that each rule reads and fills, by number: tables first, then relations.
 pub(super) struct Possible {
     rules: Vec<(Vec<usize>, Vec<usize>)>,
+    /// By rule.
+    ruleset_of: Vec<usize>,
     /// By symbol: the rules that read it.
     readers: Vec<Vec<usize>>,
     /// Which rows a rule needs under which.
@@ -21,9 +25,30 @@ pub(super) struct Possible {
     pub(super) groups: Vec<Vec<usize>>,
     /// By symbol.
     names: Vec<String>,
+    /// Symbols before this one are constructors and relations for egglog, the others functions.
+    constructors: usize,
     /// The relation that says of which types a class is. Insertion fills it whatever the input, even if no rule reads
     /// it.
     isa: Option<usize>,
+}
+
+/// What a table holds.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Contents {
+    pub(super) rows: usize,
+    /// Of numbers that are mixed from each row: whatever order rows are in, another one where rows are others.
+    sum: u64,
+}
+
+/// A number from the columns of a row, in which each bit depends on all of them.
+fn mixed<'v>(columns: impl Iterator<Item = &'v Value>) -> u64 {
+    let mut hasher = FxHasher::default();
+    columns.for_each(|value| value.hash(&mut hasher));
+    let mut mixed = hasher.finish();
+    for factor in [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb] {
+        mixed = (mixed ^ (mixed >> 31)).wrapping_mul(factor);
+    }
+    mixed ^ (mixed >> 31)
 }
 
 /// What can happen in an e-graph.
@@ -34,6 +59,10 @@ pub(super) struct Matching {
     pub(super) asks_types: bool,
     /// Symbols that have rows, or get some if rules match.
     pub(super) filled: Vec<usize>,
+    /// Symbols that those rules read.
+    pub(super) read: Vec<usize>,
+    /// By ruleset: can some rule of it match?
+    pub(super) rulesets: Vec<bool>,
 }
 
 impl Possible {
@@ -41,6 +70,7 @@ impl Possible {
         let tables = program.tables.iter().map(|table| table.name.as_str());
         let relations = program.relations().map(|relation| relation.name.as_str());
         let marks = program.generations.map(|_| GENERATION);
+        let constructors = program.tables.len() + program.relations().count();
         let names: Vec<String> = tables.chain(relations).chain(marks).map(str::to_string).collect();
         let numbers: FxHashMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
         let rules: Vec<(Vec<usize>, Vec<usize>)> = program
@@ -87,11 +117,12 @@ impl Possible {
             reads.iter().for_each(|symbol| readers[*symbol].push(rule));
         }
         let isa = program.isa.as_ref().and_then(|isa| numbers.get(isa.name.as_str()).copied());
-        Possible { rules, readers, nested, groups, names, isa }
+        let ruleset_of = program.rules.iter().map(|rule| rule.ruleset).collect();
+        Possible { rules, ruleset_of, readers, nested, groups, names, constructors, isa }
     }
 
     /// Symbols that these rules read.
-    pub(super) fn symbols(&self, can_match: &[bool]) -> Vec<usize> {
+    fn read_by(&self, can_match: &[bool]) -> Vec<usize> {
         let mut read = vec![false; self.names.len()];
         for ((reads, _), _) in self.rules.iter().zip(can_match).filter(|(_, can_match)| **can_match) {
             reads.iter().for_each(|symbol| read[*symbol] = true);
@@ -99,11 +130,29 @@ impl Possible {
         (0..read.len()).filter(|symbol| read[*symbol]).collect()
     }
 
-    /// By symbol: its rows, of those that are asked for.
-    pub(super) fn sizes(&self, batch: &Batch<'_>, symbols: &[usize]) -> Vec<usize> {
-        let mut sizes = vec![0; self.names.len()];
-        symbols.iter().for_each(|symbol| sizes[*symbol] = batch.egraph.get_size(&self.names[*symbol]));
-        sizes
+    /// By symbol: what its table holds, of those that are asked for.
+    pub(super) fn contents(&self, batch: &Batch<'_>, symbols: &[usize]) -> Result<Vec<Contents>, EngineError> {
+        let mut contents = vec![Contents::default(); self.names.len()];
+        let read = batch.egraph.read(|state| {
+            for symbol in symbols {
+                let name = &self.names[*symbol];
+                let rows = batch.egraph.get_size(name);
+                let mut sum = 0u64;
+                if rows > 0 && *symbol < self.constructors {
+                    state.constructor_enodes(name, |enode| {
+                        sum = sum.wrapping_add(mixed(enode.children.iter().chain([&enode.eclass])));
+                    })?;
+                } else if rows > 0 {
+                    state.function_entries(name, |entry| {
+                        sum = sum.wrapping_add(mixed(entry.inputs.iter().chain([&entry.output])));
+                    })?;
+                }
+                contents[*symbol] = Contents { rows, sum };
+            }
+            Ok(())
+        });
+        read.map_err(|error: egglog::Error| EngineError::Run(error.to_string()))?;
+        Ok(contents)
     }
 
     /// Symbols without whose rows a rule does not match.
@@ -121,7 +170,7 @@ impl Possible {
     /// nothing in most functions. Where none of those can match, nothing is said.
     pub(super) fn matching(&self, symbols: impl Iterator<Item = usize>) -> Matching {
         let (mut rules, filled) = self.reached(symbols.chain(self.isa));
-        let Some(isa) = self.isa else { return Matching { rules, asks_types: false, filled } };
+        let Some(isa) = self.isa else { return self.with_rules(rules, false, filled) };
         let says_types = |fills: &[usize]| fills == [isa];
         let asks = |((reads, fills), can_match): (&(Vec<usize>, Vec<usize>), &bool)| {
             *can_match && reads.contains(&isa) && !says_types(fills)
@@ -130,7 +179,13 @@ impl Possible {
         for (can_match, (_, fills)) in rules.iter_mut().zip(&self.rules) {
             *can_match &= asks_types || !says_types(fills);
         }
-        Matching { rules, asks_types, filled }
+        self.with_rules(rules, asks_types, filled)
+    }
+
+    fn with_rules(&self, rules: Vec<bool>, asks_types: bool, filled: Vec<usize>) -> Matching {
+        let mut rulesets = vec![false; self.ruleset_of.iter().max().map_or(0, |last| last + 1)];
+        self.ruleset_of.iter().zip(&rules).for_each(|(ruleset, can_match)| rulesets[*ruleset] |= can_match);
+        Matching { read: self.read_by(&rules), rulesets, rules, asks_types, filled }
     }
 
     /// By rule: can it match if these symbols have rows, or once others that can have matched? And the symbols that
@@ -165,15 +220,6 @@ impl Possible {
     pub(super) fn name(&self, symbol: usize) -> &str {
         &self.names[symbol]
     }
-}
-
-/// By ruleset: can some rule of it match?
-pub(super) fn rulesets(program: &EgglogProgram, rules: &[bool]) -> Vec<bool> {
-    let mut rulesets = vec![false; program.rulesets.len()];
-    for (rule, possible) in program.rules.iter().zip(rules) {
-        rulesets[rule.ruleset] |= possible;
-    }
-    rulesets
 }
 
 fn collect(expr: &Expr, numbers: &FxHashMap<&str, usize>, into: &mut Vec<usize>) {

@@ -1,8 +1,8 @@
 //! Runs a schedule on an e-graph, step by step, within budgets.
 //!
 //! A step runs those groups of rules that can find something: each of their tables has rows, these stand under each
-//! other as the patterns say ([`super::pattern_pairs`]), and something has changed since the group ran last. Most steps
-//! of a schedule come to nothing, and asking a rule costs as much as some matches.
+//! other as the patterns say ([`super::pattern_pairs`]), and one of them holds something else than when the group ran
+//! last. Most steps of a schedule come to nothing, and asking a rule costs as much as some matches.
 
 use super::base::Prepared;
 use super::batch::Batch;
@@ -10,7 +10,7 @@ use super::budget::{Budget, Step};
 use super::known_facts::KnownFacts;
 use super::loop_facts::LoopFacts;
 use super::pattern_pairs::Present;
-use super::rule_filter::{Possible, rulesets};
+use super::rule_filter::{Contents, Matching, Possible};
 use super::{EngineError, SaturationReport};
 use rewright_dsl::egglog::{EgglogProgram, Sort, TYPE_BITS, TableKind};
 use rewright_dsl::program::StepLimits;
@@ -27,19 +27,12 @@ pub(super) struct Asked {
     generations: bool,
     /// Does some rule ask for a fact that only [`LoopFacts`] says?
     loop_facts: bool,
-    /// Does some rule ask for a fact that [`KnownFacts`] finds?
-    known_facts: bool,
 }
 
 /// By ruleset.
 ///
-/// `loop_symbols` and `known_symbols`: relations that [`LoopFacts`] and [`KnownFacts`] fill.
-pub(super) fn asked(
-    program: &EgglogProgram,
-    possible: &Possible,
-    loop_symbols: &[usize],
-    known_symbols: &[usize],
-) -> Vec<Asked> {
+/// `loop_symbols`: relations that [`LoopFacts`] fill.
+pub(super) fn asked(program: &EgglogProgram, possible: &Possible, loop_symbols: &[usize]) -> Vec<Asked> {
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); program.rulesets.len()];
     for (group, rules) in possible.groups.iter().enumerate() {
         own[program.rules[rules[0]].ruleset].push(group);
@@ -52,18 +45,17 @@ pub(super) fn asked(
         }
         let mut rules = groups.iter().flat_map(|group| &possible.groups[*group]);
         let generations = rules.any(|rule| program.rules[*rule].asks_generation());
-        let read = || groups.iter().flat_map(|group| &possible.groups[*group]).flat_map(|rule| possible.reads(*rule));
-        let loop_facts = read().any(|symbol| loop_symbols.contains(symbol));
-        let known_facts = read().any(|symbol| known_symbols.contains(symbol));
-        Asked { groups, generations, loop_facts, known_facts }
+        let mut read = groups.iter().flat_map(|group| &possible.groups[*group]).flat_map(|rule| possible.reads(*rule));
+        let loop_facts = read.any(|symbol| loop_symbols.contains(symbol));
+        Asked { groups, generations, loop_facts }
     });
     with_laws.collect()
 }
 
 /// What a run may do.
 pub(super) struct Rules<'r> {
-    /// By rule: can it match?
-    pub(super) can_match: &'r [bool],
+    /// What can match.
+    pub(super) matching: &'r Matching,
     /// The groups of rules.
     pub(super) possible: &'r Possible,
     /// By ruleset: what a step of it asks.
@@ -72,6 +64,8 @@ pub(super) struct Rules<'r> {
     pub(super) loop_facts: Option<&'r LoopFacts>,
     /// What says the facts that bits and bounds tell; `None` where nothing is to say them.
     pub(super) known_facts: Option<&'r KnownFacts>,
+    /// The relations of those.
+    pub(super) known_symbols: &'r [usize],
     /// What the e-graph knows of them.
     pub(super) prepared: &'r mut Prepared,
     /// Rules are held back ([`super::held`]).
@@ -87,16 +81,14 @@ pub(super) fn run(
     budget: &Budget,
     report: &mut SaturationReport,
 ) -> Result<(Vec<String>, bool), EngineError> {
-    let possible = rulesets(batch.program, rules.can_match);
     let mut runner = Runner {
         batch,
-        possible,
         changed_at: 0,
         filled_at: None,
         known_at: None,
         hidden_at: None,
-        symbols: rules.possible.symbols(rules.can_match),
-        sizes: Vec::new(),
+        contents: Vec::new(),
+        table_changed_at: Vec::new(),
         present: Present::new(&rules.possible.nested),
         ran_at: FxHashMap::default(),
         rules,
@@ -105,7 +97,7 @@ pub(super) fn run(
         steps: Vec::new(),
         stopped: false,
     };
-    runner.count();
+    runner.look()?;
     runner.sequence(plan)?;
     if runner.steps.is_empty() {
         runner.laws()?;
@@ -121,13 +113,11 @@ pub(super) fn run(
 
 struct Runner<'r, 'b> {
     batch: &'r mut Batch<'b>,
-    /// By ruleset: can it do anything here?
-    possible: Vec<bool>,
     rules: Rules<'r>,
-    /// Symbols that rules read which can match.
-    symbols: Vec<usize>,
-    /// By symbol: its rows; none where they are not asked for.
-    sizes: Vec<usize>,
+    /// By symbol: what its table holds; nothing where it is not asked for.
+    contents: Vec<Contents>,
+    /// By symbol: the last step that changed its table.
+    table_changed_at: Vec<usize>,
     /// Pairs of the patterns' rows.
     present: Present<'r>,
     /// The last step that changed anything, counted from 1.
@@ -216,24 +206,50 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// Counts what there is now.
-    fn count(&mut self) {
-        self.sizes = self.rules.possible.sizes(self.batch, &self.symbols);
+    /// Looks at what tables hold now, and notes which ones have changed.
+    fn look(&mut self) -> Result<(), EngineError> {
+        let now = self.rules.possible.contents(self.batch, &self.rules.matching.read)?;
+        self.table_changed_at.resize(now.len(), 0);
+        self.contents.resize(now.len(), Contents::default());
+        let before = std::mem::replace(&mut self.contents, now);
+        for (at, (before, now)) in self.table_changed_at.iter_mut().zip(before.iter().zip(&self.contents)) {
+            if before != now {
+                *at = self.steps.len();
+            }
+        }
+        Ok(())
     }
 
     /// Those groups of a ruleset that can find something now, in order.
     fn due(&mut self, ruleset: usize) -> Result<Vec<usize>, EngineError> {
-        let Rules { can_match, possible, asked, .. } = &self.rules;
+        let groups = self.may_be_due(ruleset)?;
+        if self.asks_known_facts(&groups) && self.fill_known_facts()? {
+            return self.may_be_due(ruleset);
+        }
+        Ok(groups)
+    }
+
+    /// The same, where facts that bits and bounds tell may hold of anything as long as nobody has looked.
+    fn may_be_due(&mut self, ruleset: usize) -> Result<Vec<usize>, EngineError> {
+        let Rules { matching, possible, asked, known_facts, .. } = &self.rules;
+        let filled = known_facts.is_none() || self.known_at == Some(self.changed_at);
+        let open = |symbol: &usize| !filled && self.rules.known_symbols.contains(symbol);
         // A fact about one rule of a group holds of all.
         let rule = |group: &usize| possible.groups[*group][0];
-        let filled = |group: &usize| {
-            // A step does not see what it makes itself.
-            let ran_since = |ran: &usize| *ran > self.changed_at;
-            can_match[rule(group)]
-                && possible.reads(rule(group)).iter().all(|symbol| self.sizes[*symbol] > 0)
-                && !self.ran_at.get(group).is_some_and(ran_since)
+        let has_rows = |symbol: &usize| self.contents[*symbol].rows > 0 || open(symbol);
+        // A step does not see what it makes itself.
+        let changed_since = |ran: usize, symbol: &usize| {
+            let changed_at = if open(symbol) { self.changed_at } else { self.table_changed_at[*symbol] };
+            changed_at >= ran
         };
-        let mut groups: Vec<usize> = asked[ruleset].groups.iter().copied().filter(filled).collect();
+        let can_find = |group: &usize| {
+            let reads = possible.reads(rule(group));
+            let ran_at = self.ran_at.get(group);
+            matching.rules[rule(group)]
+                && reads.iter().all(has_rows)
+                && ran_at.is_none_or(|ran| reads.iter().any(|symbol| changed_since(*ran, symbol)))
+        };
+        let mut groups: Vec<usize> = asked[ruleset].groups.iter().copied().filter(can_find).collect();
         let pairs = |group: &usize| possible.nested.pairs(rule(group));
         let wanted = groups.iter().flat_map(|group| pairs(group).iter().copied());
         self.present.look(self.batch, wanted, self.changed_at)?;
@@ -241,25 +257,35 @@ impl Runner<'_, '_> {
         Ok(groups)
     }
 
-    /// Finds anew which facts hold that no rule concludes, where a ruleset asks for them and something has changed.
-    fn fill_facts(&mut self, ruleset: usize) -> Result<(), EngineError> {
+    /// Does a rule of these groups ask for a fact that bits and bounds tell?
+    fn asks_known_facts(&self, groups: &[usize]) -> bool {
+        let Rules { possible, known_symbols, .. } = &self.rules;
+        let mut rules = groups.iter().flat_map(|group| &possible.groups[*group]);
+        rules.any(|rule| possible.reads(*rule).iter().any(|symbol| known_symbols.contains(symbol)))
+    }
+
+    /// Finds anew which facts of loops hold, where a ruleset asks for them and something has changed.
+    fn fill_loop_facts(&mut self, ruleset: usize) -> Result<(), EngineError> {
         if let Some(facts) = self.rules.loop_facts
             && self.rules.asked[ruleset].loop_facts
             && self.filled_at != Some(self.changed_at)
         {
             facts.fill(self.batch)?;
             self.filled_at = Some(self.changed_at);
-            self.count();
-        }
-        if let Some(facts) = self.rules.known_facts
-            && self.rules.asked[ruleset].known_facts
-            && self.known_at != Some(self.changed_at)
-        {
-            facts.fill(self.batch)?;
-            self.known_at = Some(self.changed_at);
-            self.count();
+            self.look()?;
         }
         Ok(())
+    }
+
+    /// Finds anew which facts bits and bounds tell, where something has changed. Was there something to find?
+    fn fill_known_facts(&mut self) -> Result<bool, EngineError> {
+        let Some(facts) = self.rules.known_facts.filter(|_| self.known_at != Some(self.changed_at)) else {
+            return Ok(false);
+        };
+        facts.fill(self.batch)?;
+        self.known_at = Some(self.changed_at);
+        self.look()?;
+        Ok(true)
     }
 
     /// Hides rows beside constants, where something has changed and rules are held back.
@@ -270,7 +296,8 @@ impl Runner<'_, '_> {
         let Batch { egraph, program, .. } = self.batch;
         let is_op = |table: &usize| matches!(program.tables[*table].kind, TableKind::Op(_));
         let values = |table: &usize| program.tables[*table].output == Sort::Value;
-        let tables = (0..program.tables.len()).filter(|table| self.sizes[*table] > 0 && is_op(table) && values(table));
+        let tables =
+            (0..program.tables.len()).filter(|table| self.contents[*table].rows > 0 && is_op(table) && values(table));
         let name = self.rules.prepared.hiding(tables, egraph, program)?;
         egraph.step_rules(name).map_err(|error| EngineError::Run(error.to_string()))?;
         self.hidden_at = Some(self.changed_at);
@@ -287,10 +314,10 @@ impl Runner<'_, '_> {
     }
 
     fn single_step(&mut self, ruleset: usize) -> Result<bool, EngineError> {
-        if self.stopped || !self.possible[ruleset] {
+        if self.stopped || !self.rules.matching.rulesets.get(ruleset).is_some_and(|possible| *possible) {
             return Ok(false);
         }
-        self.fill_facts(ruleset)?;
+        self.fill_loop_facts(ruleset)?;
         self.hide_beside_constants()?;
         let groups = self.due(ruleset)?;
         if groups.is_empty() {
@@ -323,9 +350,11 @@ impl Runner<'_, '_> {
         self.stopped = shared.meter(|meter| meter.stopped || meter.all_spent());
         if report.updated {
             self.changed_at = self.steps.len() + 1;
-            self.count();
         }
         self.steps.push(ran);
+        if report.updated {
+            self.look()?;
+        }
         Ok(report.updated)
     }
 }

@@ -13,6 +13,7 @@ use rewright_cfg_skeleton::ir::{Cfg, Function, InstKind};
 use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
 use rewright_engine::RuleReport;
+use rewright_extract::clock;
 use rewright_files::cache::Key;
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{
@@ -22,7 +23,7 @@ use rewright_pipeline::optimiser::{
 use rewright_pipeline::source::Sides;
 use rewright_typeprop::{OpId, RuleId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A program of rules, ready for LLVM IR.
 #[derive(Clone)]
@@ -141,9 +142,9 @@ impl LlvmOptimiser {
         wanted: impl Fn(usize) -> bool,
         known: &FunctionCache,
     ) -> FileOutcome {
-        let start = Instant::now();
+        let start = clock::now();
         let (imported, universe) = self.import(file, wanted);
-        let import = start.elapsed();
+        let import = clock::since(start);
         let mut narrowed = BTreeMap::new();
         for function in imported.iter().flatten().flatten().flat_map(|i| &i.payloads.narrowed) {
             *narrowed.entry(function.clone()).or_default() += 1;
@@ -154,7 +155,7 @@ impl LlvmOptimiser {
         let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
         let Results { became, phases, rules, compare, known: known_before } =
             self.results(&understood, &universe, options, known);
-        let start = Instant::now();
+        let start = clock::now();
         let mut became = became.into_iter();
         let (mut replaced, mut functions, mut declarations) = (vec![], vec![], BTreeSet::new());
         let locations = options.log.then(|| Locations::read(&file.text));
@@ -209,7 +210,7 @@ impl LlvmOptimiser {
         let replaced: Vec<Option<&str>> = replaced.iter().map(Option::as_deref).collect();
         let declarations: Vec<String> = declarations.into_iter().collect();
         let text = write(file, &replaced, &declarations);
-        let export = start.elapsed();
+        let export = clock::since(start);
         let statistics = Statistics { functions, phases, rules };
         FileOutcome { text, statistics, sides, import, compare, export, known: known_before, narrowed, calls, universe }
     }
@@ -260,9 +261,9 @@ impl LlvmOptimiser {
             Some(_) => self.outcomes(&originals, &more_is_known, universe, options),
             None => Batch { outcomes: untouched(&originals, universe, options), ..Batch::default() },
         };
-        let start = Instant::now();
+        let start = clock::now();
         self.compare(&mut outcomes, &originals, &more_is_known, universe, options);
-        let compare = start.elapsed();
+        let compare = clock::since(start);
         for (i, outcome) in new.into_iter().zip(outcomes) {
             let this = Became::of(&outcome);
             known.keep(keys[i], this.clone());

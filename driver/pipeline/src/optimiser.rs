@@ -49,11 +49,11 @@ use rewright_cfg_skeleton::{Saturated, egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::program::Program;
 use rewright_engine::{Engine, EngineError, RuleReport, SaturateOptions, SaturationReport, print_runnable};
+use rewright_extract::clock;
 use rewright_typeprop::{OpId, RuleId, TypeStore, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 pub use unit::untouched;
 use unit::{Chosen, Progress, Unit};
 
@@ -438,7 +438,7 @@ impl Optimiser {
         phases: &mut Phases,
     ) -> Result<Chosen, Unusable> {
         let universe = given.universe;
-        let start = Instant::now();
+        let start = clock::now();
         let select::SelectionReport { selection, effort, passes, refused } =
             phases.time(Phase::Select, || select::select(given, how)).map_err(Unusable::Selection)?;
         let ended = match (how.method, selection.status, effort) {
@@ -447,7 +447,7 @@ impl Optimiser {
             (_, _, None) => Some(Ended::Size),
         };
         phases.ran(&passes);
-        phases.selections.push(Selected { time: start.elapsed(), status: selection.status, effort });
+        phases.selections.push(Selected { time: clock::since(start), status: selection.status, effort });
         let relaxed = statements::relaxed(given, &selection);
         let moved = statements::moved(given, &selection);
         let elaborate::Traced { mut function, made } = phases

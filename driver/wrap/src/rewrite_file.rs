@@ -4,6 +4,7 @@ use super::declared::near;
 use super::rules::Ready;
 use super::statistics::Facts;
 use anyhow::{Result, anyhow};
+use rewright_extract::clock;
 use rewright_llvm::function_cache::FunctionCache;
 use rewright_llvm::module;
 use rewright_llvm::optimise::FileOutcome;
@@ -13,7 +14,6 @@ use rewright_report::remarks::{FunctionReport, Names};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
 
 /// What rules did.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -36,9 +36,9 @@ pub struct Applied {
 /// # Errors
 /// Where the file cannot be read. A bug of ours is an error here, so that the user's build need not suffer from it.
 pub fn apply(rules: &Ready, text: Vec<u8>, told: bool) -> Result<Applied> {
-    let start = Instant::now();
+    let start = clock::now();
     let file = module::read_bytes(text)?;
-    let read = start.elapsed();
+    let read = clock::since(start);
     let Ready { optimiser, options, known } = rules;
     let (logging, unknown) = (Options { log: true, ..options.clone() }, FunctionCache::default());
     let (options, known) = if told { (&logging, &unknown) } else { (options, known) };

@@ -2,8 +2,9 @@
 
 use crate::sums::add_up;
 use rewright_cfg_skeleton::select::{Effort, Ran, Status};
+use rewright_extract::clock;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Time by phase, summed over functions and threads.
 #[derive(Clone, Debug, Default)]
@@ -83,9 +84,9 @@ impl Phase {
 impl Phases {
     /// Does some work and charges its time to a phase.
     pub fn time<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
+        let start = clock::now();
         let result = work();
-        *self.times.entry(phase).or_default() += start.elapsed();
+        *self.times.entry(phase).or_default() += clock::since(start);
         result
     }
 
