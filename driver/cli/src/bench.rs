@@ -1,8 +1,9 @@
 //! `rewright bench`: time per phase, and what the result costs, against Cranelift's own mid-end on the same functions
-//! ([`corpus`]). `--curve`, `--long`, `--stories`, `--sharing`, `--loops` and `--native` measure other things: see
-//! [`curve`], [`long`], [`stories`], [`sharing`], [`loops`] and [`native`].
+//! ([`corpus`]), and with `--native` what it executes ([`native`]); at the end, all that is compared is in one table
+//! ([`table`]). `--curve`, `--long`, `--stories`, `--sharing` and `--loops` measure other things: see [`curve`], [`long`],
+//! [`stories`], [`sharing`] and [`loops`].
 //!
-//! All figures come from one run.
+//! All figures come from one run. All times are processor times.
 
 mod corpus;
 mod curve;
@@ -11,6 +12,7 @@ mod loops;
 mod native;
 mod sharing;
 mod stories;
+mod table;
 
 use super::{Finding, Format, opt, out, packs};
 use anyhow::{Context, Result};
@@ -29,7 +31,7 @@ pub(super) struct Args {
     rules: packs::Rules,
     #[command(flatten)]
     how: opt::How,
-    /// Times that each file is run; the fastest counts
+    /// Times that each file is run; the fastest counts. All times are processor times
     #[arg(long, value_name = "N", default_value_t = 3)]
     repeat: u32,
     /// Instead of files: made-up modules of 10 to this many statements, and the conversion both ways
@@ -45,11 +47,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 20, requires = "long")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
-    /// For each folder with a pack and an input: time per phase, and the integer program's size and time
+    /// For each folder with a pack and an input: processor time per phase, and the integer program's size and time
     #[arg(long)]
     stories: bool,
     /// Instead of phases: each function (of CLIF, or of a module `.ir`) as the integer program, greedy, tree costs and
-    /// Cranelift choose, in cost, instructions and time, called `--repeat` times in turn
+    /// Cranelift choose, in cost, instructions and processor time, called `--repeat` times in turn
     #[arg(long, conflicts_with_all = ["curve", "long", "losses", "stories"])]
     sharing: bool,
     /// The first argument of each call, a number of iterations: so many that it takes a millisecond or more
@@ -62,15 +64,15 @@ pub(super) struct Args {
     /// processor time, and instructions that our interpreter executes on the file's own directives (`; run: %f(1) == 2`)
     #[arg(long, conflicts_with_all = ["curve", "long", "losses", "stories", "sharing"])]
     loops: bool,
-    /// Instead of phases: functions that are called, by the file's own directives or with a made-up context of WebAssembly:
-    /// what they execute as they are, as Cranelift's mid-end makes them, as rules do, and as both do, and the same results
-    #[arg(long, conflicts_with_all = ["curve", "long", "losses", "stories", "sharing", "loops"])]
+    /// Also run functions that are called, by the file's own directives or with a made-up context of WebAssembly: what they
+    /// execute as they are, as Cranelift's mid-end makes them, as rules do, and as both do, and the same results
+    #[arg(long, conflicts_with_all = ["curve", "long", "stories", "sharing", "loops"])]
     native: bool,
     /// List the functions whose result costs more than Cranelift's, each with the reason
     #[arg(long)]
     losses: bool,
-    /// Write a page of HTML with the figures, and with curves of time and cost over size, beside Cranelift's
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["loops", "native", "sharing", "stories"])]
+    /// Write a page of HTML with the figures, and with curves of processor time and cost over size, beside Cranelift's
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["loops", "sharing", "stories"])]
     report: Option<PathBuf>,
     /// How to report
     #[arg(long, value_enum, default_value_t)]
@@ -92,9 +94,6 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     // Preparing rules is not measured.
     clif.optimiser.accept_all().context("the rules do not form a program")?;
-    if args.native {
-        return native::run(&args, &clif, &options);
-    }
     match args.curve {
         Some(most) => curve::run(&args, &clif.optimiser, &options, most),
         None if !args.long.is_empty() => long::run(&args, &clif, &options),

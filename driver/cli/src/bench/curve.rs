@@ -13,12 +13,13 @@ use rewright_cfg_skeleton::ir::inline::instructions;
 use rewright_cfg_skeleton::ir::parse;
 use rewright_cfg_skeleton::ir::text::Printer;
 use rewright_clif::read::read_bytes;
+use rewright_extract::clock;
 use rewright_lab::midend::Cranelift;
 use rewright_pipeline::optimiser::{Optimiser, Options, Phase};
 use rewright_report::bench::{Axis, Chart, Series};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is measured, in order; conversions to the e-graph come before saturation, conversions back after.
 const STEPS: [(&str, &[Phase]); 6] = [
@@ -132,21 +133,21 @@ fn measure(optimiser: &Optimiser, cranelift: &Cranelift, options: &Options, size
             slot.into_iter().for_each(|slot| times[slot] = times[slot].min(time));
         };
         let mut own = universe.clone();
-        let start = Instant::now();
+        let start = clock::now();
         let mut module = parse::read(&text, &mut own).map_err(|errors| match errors.first() {
             Some(error) => anyhow!("the rules do not declare the operations of the made-up module: {error}"),
             None => anyhow!("the made-up module cannot be read"),
         })?;
-        keep("text->IR", start.elapsed());
+        keep("text->IR", clock::since(start));
         let mut batch = optimiser.optimise(&module.functions, &own, options);
         for (name, phases) in STEPS.iter().filter(|(_, phases)| !phases.is_empty()) {
             keep(name, phases.iter().filter_map(|phase| batch.phases.times.get(phase)).sum());
         }
         module.functions = batch.outcomes.drain(..).map(|outcome| outcome.function).collect();
         back = module.functions.iter().map(instructions).sum();
-        let start = Instant::now();
+        let start = clock::now();
         let printed = Printer(&module, &own).to_string();
-        keep("IR->text", start.elapsed());
+        keep("IR->text", clock::since(start));
         std::hint::black_box(printed);
         for function in &clif.functions {
             theirs = theirs.min(cranelift.optimise(&function.func)?.1);

@@ -116,11 +116,11 @@ fn measure(
     // This thread does all the work whatever `--threads` says: there is one function.
     let start = clock::now();
     let outcome = clif.optimise(&file, options, |_| true);
-    let time = clock::now() - start;
+    let time = clock::since(start);
     let original = &file.functions[0].func;
     let start = clock::now();
     let (theirs, _) = cranelift.optimise(original).map_err(|error| about(&error))?;
-    let time_of_theirs = clock::now() - start;
+    let time_of_theirs = clock::since(start);
     let made = outcome.statistics.wanted().next().ok_or_else(|| about(&"it did not go through"))?;
     let ours = outcome.replaced[0].as_ref().unwrap_or(original);
     let compared =

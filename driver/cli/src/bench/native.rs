@@ -1,11 +1,13 @@
-//! `rewright bench --native`: what functions execute that are called, by version, and whether all versions do the same.
+//! `rewright bench --native`: what functions execute that are called, by version, and whether all versions do the same,
+//! beside everything else that is measured of files.
 //!
 //! Executed instructions are those of the intermediate language, counted by our interpreter: all but constants and jumps
 //! to the next block. The machine code is from the same back end in all versions.
 
-use super::{Args, Finding, Format, out};
-use crate::{input, sources};
-use anyhow::{Context, Result, anyhow};
+use super::out;
+use super::table::{self, Comparison};
+use crate::input;
+use anyhow::{Context, Result};
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::count;
 use rewright_lab::midend::Cranelift;
@@ -19,30 +21,59 @@ use std::path::PathBuf;
 /// The functions of files that are called.
 type Files = Vec<(PathBuf, Vec<Row>)>;
 
-pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Finding> {
-    let cranelift = Cranelift::host().map_err(|e| anyhow!("Cranelift does not support this host: {e}"))?;
+/// What they execute.
+pub(super) struct Called(Files);
+
+/// Runs what is called in files that can be read.
+pub(super) fn measured(
+    paths: &[&PathBuf],
+    clif: &ClifOptimiser,
+    cranelift: &Cranelift,
+    options: &Options,
+) -> Result<Called> {
     let mut worker = Worker::new(std::env::current_exe().context("cannot find this program's own file")?);
-    let (mut files, mut unreadable) = (Files::new(), 0);
-    let paths = sources::clif_files(&args.paths)?;
+    let mut files = Files::new();
     let progress = out::progress("files", paths.len() as u64);
     for path in paths {
         progress.inc(1);
-        let Some(file) = input::clif(&path)? else {
-            unreadable += 1;
-            continue;
-        };
-        match measure(&file, clif, &cranelift, options, &mut worker) {
-            Ok(rows) => files.push((path, rows)),
+        let Some(file) = input::clif(path)? else { continue };
+        match measure(&file, clif, cranelift, options, &mut worker) {
+            Ok(rows) => files.push((path.to_path_buf(), rows)),
             Err(why) => progress.suspend(|| out::note(&format!("warning: {} is left out: {why}", path.display()))),
         }
     }
     progress.finish_and_clear();
-    out::result(&match args.format {
-        Format::Json => as_json(&files),
-        Format::Text => as_text(&files),
-    });
-    let same = rows(&files).all(|row| row.difference.is_none());
-    Ok(if unreadable == 0 && same { Finding::Clean } else { Finding::Found })
+    Ok(Called(files))
+}
+
+impl Called {
+    /// Do all versions do the same?
+    pub(super) fn same(&self) -> bool {
+        rows(&self.0).all(|row| row.difference.is_none())
+    }
+
+    /// Function by function, for people.
+    pub(super) fn text(&self) -> String {
+        as_text(&self.0)
+    }
+
+    /// The same for programs.
+    pub(super) fn json(&self) -> Map<String, Value> {
+        as_json(&self.0)
+    }
+}
+
+/// Rows of the table, also where nothing was run.
+pub(super) fn table_rows(called: Option<&Called>) -> Vec<table::Row> {
+    let versions = [(Version::Ours, "executed instructions"), (Version::Both, "executed, Cranelift's pass after ours")];
+    let row = |(version, figure): (Version, &str)| {
+        let compared = called.map_or(Comparison::NotMeasured("`--native`"), |Called(files)| {
+            let ratios = Ratios::new(files, version, executed);
+            Comparison::Mean { ratio: ratios.mean, over: ratios.count }
+        });
+        table::Row::new(figure, compared)
+    };
+    versions.into_iter().map(row).collect()
 }
 
 fn rows(files: &Files) -> impl Iterator<Item = &Row> {
@@ -135,7 +166,7 @@ fn as_text(files: &Files) -> String {
     text
 }
 
-fn as_json(files: &Files) -> String {
+fn as_json(files: &Files) -> Map<String, Value> {
     let function = |row: &Row| {
         let versions = Version::ALL.iter().zip(&row.made).map(|(version, made)| {
             let figures = json!({
@@ -157,10 +188,8 @@ fn as_json(files: &Files) -> String {
         let (executed, bytes) = (Ratios::new(files, version, executed), Ratios::new(files, version, bytes));
         json!({ "executed": executed.mean, "worst_executed": executed.worst, "bytes": bytes.mean, "worst_bytes": bytes.worst })
     };
-    let document = json!({
-        "files": files.iter().map(file).collect::<Vec<_>>(),
-        "ours_to_cranelift": ratios(Version::Ours),
-        "both_to_cranelift": ratios(Version::Both),
-    });
-    format!("{document:#}\n")
+    let files: Value = files.iter().map(file).collect();
+    let [ours, both] = [Version::Ours, Version::Both].map(ratios);
+    let named = [("files", files), ("ours_to_cranelift", ours), ("both_to_cranelift", both)];
+    named.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }

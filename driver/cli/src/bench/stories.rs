@@ -9,11 +9,12 @@ use crate::language::Language;
 use crate::{Finding, input};
 use anyhow::{Context, Result, bail};
 use rewright_cfg_skeleton::select::{Effort, Status};
+use rewright_extract::clock;
 use rewright_pipeline::optimiser::{Phase, Phases};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Names of the files of a story.
 const PACK: &str = "pack.rw";
@@ -88,11 +89,11 @@ fn measure(args: &Args, story: &Path) -> Result<Option<Row>> {
     let mut row =
         Row { name, functions: 0, times: BTreeMap::new(), effort: Effort::default(), selections: 0, optimal: 0 };
     for _ in 0..args.repeat.max(1) {
-        let start = Instant::now();
+        let start = clock::now();
         let Some(program) = args.rules.with(pack.clone()).load()? else { return Ok(None) };
         let options = args.how.options(&program)?;
         let Some(input) = input::open(&input, Language::of(&input), program)? else { return Ok(None) };
-        row.keep(READ, start.elapsed());
+        row.keep(READ, clock::since(start));
         let optimised = input.optimise(&options, &|_| true);
         row.functions = optimised.statistics().functions.len();
         row.add(&optimised.statistics().phases);

@@ -35,6 +35,37 @@ fn curves_are_drawn_beside_cranelift() {
 }
 
 #[test]
+fn all_that_is_compared_with_cranelift_is_in_one_table() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("f.clif"), FUNCTION).unwrap();
+    let table = |more: &str| -> Vec<serde_json::Value> {
+        let ran = rewright(dir.path(), &format!("bench f.clif --repeat 1 --threads 1 --format json {more}"));
+        let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        json["table"].as_array().unwrap().clone()
+    };
+    let row = |table: &[serde_json::Value], figure: &str| {
+        let found = table.iter().find(|row| row["figure"] == figure);
+        found.unwrap_or_else(|| panic!("no row {figure} in {table:?}")).clone()
+    };
+    let usual = table("");
+    assert_eq!(row(&usual, "executed instructions")["not_measured"], "`--native`");
+    // Both see that nothing is left to do.
+    assert_eq!(row(&usual, "cost by Cranelift's own table")["ratio"], 1.0);
+    assert_eq!(row(&usual, "functions that are dearer")["count"], 0);
+    for method in ["auto", "greedy"] {
+        for what in ["files, sum", "functions alone, sum", "functions alone, median"] {
+            assert!(row(&usual, &format!("time, {method}, {what}"))["ratio"].as_f64().unwrap() > 0.0);
+        }
+    }
+    let native = table("--native");
+    assert_eq!(row(&native, "executed instructions")["ratio"], 1.0);
+    let greedy = table("--extract greedy");
+    assert_eq!(row(&greedy, "time, auto")["not_measured"], "`--extract auto`");
+    let text = rewright(dir.path(), "bench f.clif --repeat 1 --threads 1").stdout;
+    assert!(text.trim_end().ends_with("executed, Cranelift's pass after ours  not measured: `--native`"), "{text}");
+}
+
+#[test]
 fn files_without_functions_are_named() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("f.clif"), FUNCTION).unwrap();
