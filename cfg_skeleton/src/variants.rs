@@ -66,6 +66,13 @@ pub enum Change {
     Copied(BlockId),
 }
 
+impl Change {
+    /// Does it put iterations behind one another that repeat?
+    pub fn unrolls(self) -> bool {
+        matches!(self, Change::Unrolled(_) | Change::Together(_))
+    }
+}
+
 /// A change of one loop or merge of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Proposal {
@@ -123,7 +130,7 @@ pub fn proposals(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Pro
         }
         if size <= MAX_UNROLLED && times.is_none() {
             let often = if size <= MAX_UNROLLED_TWICE { 4 } else { 2 };
-            let ahead = [often, 2].into_iter().find(|times| copyable.counts_ahead(*times, universe));
+            let ahead = [often, 2].into_iter().find(|times| copyable.goes_on(*times, universe));
             propose(ahead.map_or(Change::Unrolled(2), Change::Together));
         }
     }

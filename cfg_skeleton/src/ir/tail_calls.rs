@@ -4,7 +4,7 @@
 //! only result is combined with one more value by an operation on integers that is associative and commutative, the same in
 //! all of them: the values are then combined on the way, beginning with the operation's neutral element, and what is
 //! returned in the end is combined with them. `n * f(n - 1)` multiplies from `n` downwards. What is subtracted from the result counts as
-//! a sum.
+//! a sum. Nothing is combined in a function that also calls itself elsewhere.
 //!
 //! **Invariant**: a verified function stays verified. A run of it ends as before, or goes on where the original would have run
 //! out of stack.
@@ -48,6 +48,11 @@ pub fn jump_for_tail_calls(function: &mut Function, universe: &Universe, is_own:
     let blocks = cfg.reverse_post_order().iter();
     let mut calls: Vec<TailCall> =
         blocks.filter_map(|block| TailCall::of(function, universe, *block, &is_own)).collect();
+    // Values that are combined on the way make each call that stays dearer.
+    let insts = cfg.reverse_post_order().iter().flat_map(|block| &function.block(*block).insts);
+    if insts.filter(|id| is_own(function.inst(**id))).count() > calls.len() {
+        calls.retain(|call| call.combined.is_none());
+    }
     let combination = calls.iter().find_map(|call| call.combined.clone());
     calls.retain(|call| {
         let kind = |combined: &Combined| combined.kind.clone();

@@ -24,9 +24,10 @@ struct Ahead {
 }
 
 impl Copyable<'_> {
-    /// Can several iterations follow one test?
-    pub(super) fn counts_ahead(&self, times: u64, universe: &Universe) -> bool {
-        self.test_ahead(times, universe).is_some()
+    /// May several iterations follow one test, more than once? Copies of a loop with others in it are not worth their size.
+    pub(super) fn goes_on(&self, times: u64, universe: &Universe) -> bool {
+        let is_innermost = self.blocks().iter().all(|block| self.cfg.loop_of(*block) == Some(self.id));
+        is_innermost && self.assumed_trips() >= 2 * times && self.test_ahead(times, universe).is_some()
     }
 
     /// Several iterations follow one test as long as that many are left; the loop itself executes the rest.

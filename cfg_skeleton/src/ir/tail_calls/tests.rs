@@ -175,7 +175,7 @@ out:
   return %n
 }
 ";
-    assert_eq!(compared(fib, 1), 1);
+    assert_eq!(compared(fib, 0), 2);
     let nested = "func %f(%m: i64, %n: i64) -> i64 {
   %one: i64 = const 1
   br %m, some, out

@@ -2,7 +2,8 @@
 //!
 //! Each proposed change is made, and what comes out goes through the whole pipeline. The cheapest is taken if it is cheaper
 //! than what there is, and changes of it are tried, a bounded number of times. A variant that costs less by its control
-//! flow alone is cheaper, too: while variants are tried, branches and jumps back have their prices.
+//! flow alone is cheaper, too: while variants are tried, branches and jumps back have their prices. Loops are unrolled when
+//! nothing else gains: a variant with several iterations in one leaves little to find.
 
 use super::unit::{Progress, Unit};
 use super::{Batch, Fate, Optimiser, Options, Rules, VariantFate, VariantRemark};
@@ -11,7 +12,7 @@ use rewright_cfg_skeleton::ir::{Cfg, inline};
 use rewright_cfg_skeleton::variants::{Proposal, merge_proposals, proposals, speaks_of_loops, vary};
 use rewright_typeprop::Universe;
 
-/// Changes of one function, each on top of those before.
+/// Changes of one function, each on top of those before: so many that do not unroll loops, and then so many that do.
 const MAX_CHANGES: usize = 4;
 
 /// Variants of one function from which the next change is chosen.
@@ -37,15 +38,25 @@ impl Optimiser {
 
     /// Takes cheaper variants of a unit's function for it, as long as some are found.
     pub(super) fn vary(&self, unit: &mut Unit, universe: &Universe, options: &Options, batch: &mut Batch) {
-        for _ in 0..MAX_CHANGES {
-            if !self.take_cheapest(unit, universe, options, batch) {
-                return;
+        for unrolls in [false, true] {
+            let wanted = |proposal: &Proposal| proposal.change.unrolls() == unrolls;
+            for _ in 0..MAX_CHANGES {
+                if !self.take_cheapest(unit, wanted, universe, options, batch) {
+                    break;
+                }
             }
         }
     }
 
-    /// Takes the cheapest of a unit's variants, if it is cheaper; was one taken?
-    fn take_cheapest(&self, unit: &mut Unit, universe: &Universe, options: &Options, batch: &mut Batch) -> bool {
+    /// Takes the cheapest of a unit's variants that are wanted, if it is cheaper; was one taken?
+    fn take_cheapest(
+        &self,
+        unit: &mut Unit,
+        wanted: impl Fn(&Proposal) -> bool,
+        universe: &Universe,
+        options: &Options,
+        batch: &mut Batch,
+    ) -> bool {
         let Some((chosen, built)) = unit.chosen().and_then(|chosen| Some((chosen, chosen.built.as_ref()?))) else {
             return false;
         };
@@ -66,7 +77,7 @@ impl Optimiser {
                 .iter()
                 .any(|remark| same(remark) && !matches!(remark.fate, VariantFate::Second(_) | VariantFate::Untried))
         };
-        for proposal in proposed.into_iter().filter(|proposal| !was_tried(proposal)) {
+        for proposal in proposed.into_iter().filter(|proposal| wanted(proposal) && !was_tried(proposal)) {
             let mut say = |fate| remarks.push(remark(proposal, fate));
             if tried.len() == MAX_TRIED {
                 say(VariantFate::Untried);
