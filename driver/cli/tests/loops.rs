@@ -28,7 +28,10 @@ fn of_loops(said: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 /// A latch of its own, which becomes one block with the loop's body, and a condition that becomes another one.
-const TOLD: &str = "define void @own_latch(ptr %p, i32 %n, i32 %k) {
+const TOLD: &str =
+    "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
+target triple = \"x86_64-pc-linux-gnu\"
+define void @own_latch(ptr %p, i32 %n, i32 %k) {
 entry:
   br label %head
 head:
@@ -251,7 +254,8 @@ fn bench_counts_what_is_executed() {
     let [before, without, with] = executed("%entire");
     assert!(before >= without && without > with && with < 10, "{before} {without} {with}");
     assert_eq!(of("%entire")["loops"], serde_json::json!({ "before": 1, "without": 1, "with_loops": 0 }));
-    assert_eq!(of("%two_exits")["loops"]["with_loops"], 1);
+    // It stays, behind a loop of several iterations in one.
+    assert_eq!(of("%two_exits")["loops"]["with_loops"], 2);
     assert!(functions.iter().all(|function| function["same"] == true && function["problem"].is_null()));
     let text = bench(&[]);
     assert!(text.contains("%entire") && text.contains(" executed ") && text.contains(" of processor time"), "{text}");

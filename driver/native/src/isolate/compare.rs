@@ -2,16 +2,15 @@
 //!
 //! The versions are called alternately in one process, each one first in half of the pairs, after one call each that
 //! is not counted. So whatever else the machine does meets both alike, and what is to be believed is the ratio within
-//! pairs, not the times. Time is processor time of the process: what functions of libraries do on other threads counts.
+//! pairs, not the times.
 
 use super::error::JobError;
 use crate::jit::{Externals, Imports, Jit, JitError};
 use crate::runtest::{CallOutcome, arguments, compile_file, host_targets};
-use cpu_time::ProcessTime;
 use cranelift_codegen::data_value::{DataValue, DisplayDataValues};
 use rewright_clif::read::read;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A version of a file: its text as CLIF, and what it uses that is not in it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,12 +26,12 @@ pub struct Version {
 pub struct Comparison {
     /// Results of the last call of each.
     pub values: [String; 2],
-    /// Seconds of processor time, pair by pair.
+    /// Seconds, pair by pair.
     pub seconds: Vec<[f64; 2]>,
 }
 
 impl Comparison {
-    /// The median processor time of a version.
+    /// The median time of a version.
     pub fn median(&self, version: usize) -> Duration {
         Duration::from_secs_f64(quantile(self.seconds.iter().map(|pair| pair[version]).collect(), 0.5))
     }
@@ -86,7 +85,7 @@ fn measure(
     let signature = before.signature(name).ok_or_else(|| JitError::NoFunction(name.to_string()))?;
     let args = arguments(text, signature)?;
     let call = |jit: &Jit| -> Result<(Vec<DataValue>, f64), JitError> {
-        let start = ProcessTime::now();
+        let start = Instant::now();
         let values = jit.call(name, &args)?;
         Ok((values, start.elapsed().as_secs_f64()))
     };
