@@ -102,10 +102,7 @@ impl ClifOptimiser {
             }
         };
         let universe = &self.optimiser.program().universe;
-        let jumps = match self.changes_calls(options) {
-            true => tail_calls::jump(function, &mut imported, universe),
-            false => 0,
-        };
+        let jumps = self.jump_for_tail_calls(function, &mut imported, options);
         let mut batch = self.optimiser.optimise(std::slice::from_ref(&imported.function), universe, options);
         let mut outcome = batch.outcomes.pop().expect("one outcome per function that went in");
         outcome.note_tail_calls(jumps, &imported.function);
@@ -127,10 +124,9 @@ impl ClifOptimiser {
             }
         }
         let universe = &self.optimiser.program().universe;
-        let changes_calls = self.changes_calls(options);
         let jump = |(index, slot): (usize, &mut Option<Result<Imported, OutOfScope>>)| match slot {
-            Some(Ok(imported)) if changes_calls => tail_calls::jump(&file.functions[index].func, imported, universe),
-            _ => 0,
+            Some(Ok(imported)) => self.jump_for_tail_calls(&file.functions[index].func, imported, options),
+            Some(Err(_)) | None => 0,
         };
         let jumps: Vec<usize> = imported.iter_mut().enumerate().map(jump).collect();
         let import = clock::since(start);
@@ -172,16 +168,21 @@ impl ClifOptimiser {
         }
         let statistics = Statistics { functions, phases, rules };
         let mut outcome = FileOutcome { replaced, statistics, sides, import, export: clock::since(start) };
-        if changes_calls {
-            self.inline_calls(file, &self.optimiser.with_variants(universe, options), &mut outcome);
+        // A profile counts blocks of functions as they are.
+        let options = self.optimiser.with_variants(universe, options);
+        if options.variants && options.counts.is_none() {
+            self.inline_calls(file, &options, &mut outcome);
         }
         outcome
     }
 
-    /// Are calls of functions of the file changed? A profile counts blocks of functions as they are.
-    fn changes_calls(&self, options: &Options) -> bool {
+    /// Has jumps take the place of tail calls of a function by itself, where loops are made; gives how many.
+    fn jump_for_tail_calls(&self, original: &clif::Function, imported: &mut Imported, options: &Options) -> usize {
         let universe = &self.optimiser.program().universe;
-        options.counts.is_none() && self.optimiser.with_variants(universe, options).variants
+        match self.optimiser.makes_loops(universe, options) {
+            true => tail_calls::jump(original, imported, universe),
+            false => 0,
+        }
     }
 
     /// Has bodies take the place of calls of small functions of the file, callees first, where that costs less.
@@ -200,7 +201,7 @@ impl ClifOptimiser {
             let (cost_before, bound) = (before.cost_before + price, before.cost_after + price);
             let Ok(mut imported) = self.import_function(&inlined.function, file.endianness()) else { continue };
             let universe = &self.optimiser.program().universe;
-            let jumps = tail_calls::jump(&inlined.function, &mut imported, universe);
+            let jumps = self.jump_for_tail_calls(&inlined.function, &mut imported, options);
             let mut batch = self.optimiser.optimise(std::slice::from_ref(&imported.function), universe, options);
             outcome.statistics.phases.add(&batch.phases);
             for (rule, report) in batch.rules {

@@ -53,11 +53,10 @@ pub(super) fn optimise(
     work.done
 }
 
-/// Has jumps take the place of tail calls of functions by themselves, where variants are wanted; gives how many in each. A
-/// profile counts blocks of functions as they are.
+/// Has jumps take the place of tail calls of functions by themselves, where loops are made; gives how many in each.
 fn jump_for_own_calls(optimiser: &ModuleOptimiser, module: &mut Module, options: &Options) -> Vec<usize> {
     let universe = optimiser.universe();
-    if options.counts.is_some() || !optimiser.optimiser.with_variants(universe, options).variants {
+    if !optimiser.optimiser.makes_loops(universe, options) {
         return vec![0; module.functions.len()];
     }
     let own: BTreeMap<usize, OpId> = module.bodies.iter().map(|(op, body)| (*body, *op)).collect();

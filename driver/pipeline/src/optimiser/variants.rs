@@ -36,6 +36,12 @@ impl Optimiser {
         options
     }
 
+    /// Are variants of loops tried? Then tail calls become loops, too, except where a profile counts blocks of functions as they
+    /// are.
+    pub fn makes_loops(&self, universe: &Universe, options: &Options) -> bool {
+        speaks_of_loops(universe) && options.counts.is_none() && self.with_variants(universe, options).variants
+    }
+
     /// Takes cheaper variants of a unit's function for it, as long as some are found.
     pub(super) fn vary(&self, unit: &mut Unit, universe: &Universe, options: &Options, batch: &mut Batch) {
         for unrolls in [false, true] {
