@@ -11,9 +11,9 @@ use crate::host::Constant;
 use crate::ids::OpId;
 use crate::model::{Evaluation, Repr, Scalar, widen};
 use crate::ops::Op;
-use crate::universe::Universe;
 use crate::term::{Literal, Term};
 use crate::types::{Ty, TypeExpr, TypeStore};
+use crate::universe::Universe;
 use smallvec::SmallVec;
 
 /// How deep specs and their terms may nest. Specs of specs are a few levels deep; more means a recursive one,

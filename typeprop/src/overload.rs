@@ -10,8 +10,8 @@
 
 use crate::ids::OpId;
 use crate::ops::Op;
-use crate::universe::Universe;
 use crate::types::{Ty, TypeData, TypeDecl, TypeExpr, TypeStore};
+use crate::universe::Universe;
 use smallvec::SmallVec;
 
 /// Type arguments, one per type parameter.
