@@ -21,6 +21,7 @@ pub mod layout;
 mod loops;
 pub mod normalise;
 pub mod objects;
+pub(crate) mod operations;
 pub mod parse;
 pub(crate) mod relation;
 pub mod shares;

@@ -47,7 +47,7 @@ impl Relation {
         }
     }
 
-    /// What holds where it does not.
+    /// The relation that holds exactly where this one does not.
     pub(crate) fn negated(self) -> Relation {
         match self {
             Relation::Eq => Relation::Ne,

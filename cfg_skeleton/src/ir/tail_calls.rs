@@ -11,6 +11,7 @@
 
 use super::frequencies::note_frequencies;
 use super::objects::Objects;
+use super::verify::verify;
 use super::{Block, BlockId, Cfg, Edge, EdgeArg, Function, Inst, InstId, InstKind, Terminator, Value};
 use rewright_typeprop::{Model, Ty, Universe};
 use smallvec::{SmallVec, smallvec};
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 struct TailCall {
     block: BlockId,
     call: InstId,
-    /// What combines the call's result with one more value.
+    /// How the call's result is combined with another value before it is returned.
     combined: Option<Combined>,
 }
 
@@ -54,14 +55,18 @@ pub fn jump_for_tail_calls(function: &mut Function, universe: &Universe, is_own:
         calls.retain(|call| call.combined.is_none());
     }
     let combination = calls.iter().find_map(|call| call.combined.clone());
-    calls.retain(|call| {
-        let kind = |combined: &Combined| combined.kind.clone();
-        call.combined.as_ref().is_none_or(|own| Some(kind(own)) == combination.as_ref().map(kind))
-    });
-    if !calls.is_empty() {
-        jump(function, &cfg, &calls, combination.as_ref());
-        note_frequencies(function, universe);
+    let is_same = |own: &Combined| combination.as_ref().is_some_and(|first| first.kind == own.kind);
+    calls.retain(|call| call.combined.as_ref().is_none_or(is_same));
+    if calls.is_empty() {
+        return 0;
     }
+    let mut jumping = function.clone();
+    jump(&mut jumping, &cfg, &calls, combination.as_ref());
+    if !verify(&jumping, universe).is_empty() {
+        return 0;
+    }
+    note_frequencies(&mut jumping, universe);
+    *function = jumping;
     calls.len()
 }
 
@@ -102,7 +107,7 @@ impl TailCall {
     }
 }
 
-/// What a block returns, by way of jumps to blocks that do nothing else.
+/// The values that a block returns, through jumps to blocks that only return or jump.
 fn returned(function: &Function, block: BlockId) -> Option<SmallVec<[Value; 2]>> {
     let mut known: BTreeMap<Value, Value> = BTreeMap::new();
     let mut at = block;
@@ -127,8 +132,8 @@ fn returned(function: &Function, block: BlockId) -> Option<SmallVec<[Value; 2]>>
     None
 }
 
-/// The operation that combines, in any order, what an operation combines results with one by one, and the element that changes nothing. Is
-/// the result its first operand?
+/// An operation that combines results with one value after another: the operation that combines these values in any order,
+/// and its neutral element. `is_first`: the result is the first operand.
 fn combination(kind: &InstKind, ty: Ty, is_first: bool, universe: &Universe) -> Option<(InstKind, i64)> {
     let InstKind::Op { op, access: None, .. } = kind else { return None };
     let scalar = universe.types.scalar(ty).filter(|scalar| scalar.is_int())?;

@@ -22,10 +22,9 @@
 //! first of them decides. A header that tests before the loop's body runs once more than the body; the body counts.
 
 use super::cfg::MAX_EXECUTIONS;
+use super::operations::Operations;
 use super::relation::Relation;
-use super::{
-    BlockId, Cfg, Definition, EdgeArg, EdgeId, Function, InstKind, Loop, LoopId, Terminator, Value, definitions,
-};
+use super::{BlockId, Cfg, Definition, EdgeArg, EdgeId, Function, Loop, LoopId, Terminator, Value};
 use rewright_typeprop::{Model, Universe};
 
 /// Notes trip counts at the headers of loops, as far as they are found and not known yet.
@@ -49,7 +48,7 @@ pub(crate) struct CountedLoops<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
     universe: &'a Universe,
-    definition: Vec<Option<Definition>>,
+    operations: Operations<'a>,
 }
 
 /// A branch that leaves a loop when a counter stands so to a value that the loop does not change.
@@ -92,9 +91,11 @@ pub(crate) struct CountedBranch {
     pub(crate) signed: bool,
     /// A parameter of the header, or one plus a constant.
     pub(crate) counter: Value,
-    /// What the loop does not change; none for zero.
+    /// The loop-invariant value that the counter is compared with; none for zero.
     pub(crate) bound: Option<Value>,
-    /// What each iteration adds to the counter, in canonical form.
+    /// That value, if it is a constant, in canonical form.
+    pub(crate) limit: Option<i64>,
+    /// The constant that each iteration adds to the counter, in canonical form.
     pub(crate) step: i64,
 }
 
@@ -124,15 +125,15 @@ pub(crate) enum Limit {
 
 impl<'a> CountedLoops<'a> {
     pub(crate) fn new(function: &'a Function, cfg: &'a Cfg, universe: &'a Universe) -> Self {
-        CountedLoops { function, cfg, universe, definition: definitions(function) }
+        CountedLoops { function, cfg, universe, operations: Operations::new(function, universe) }
     }
 
     pub(super) fn definition(&self, v: Value) -> Option<Definition> {
-        self.definition[v.index()]
+        self.operations.definition(v)
     }
 
     pub(super) fn into_definitions(self) -> Vec<Option<Definition>> {
-        self.definition
+        self.operations.into_definitions()
     }
 
     /// While what a loop goes on that has one exit, and is sure to take it whatever it begins with.
@@ -141,7 +142,7 @@ impl<'a> CountedLoops<'a> {
         let test = self.exit_tests(id, l, exit.from).into_iter().find(ExitTest::is_reached)?;
         let relation = test.relation.negated();
         let (counter, bound) = test.sides;
-        let known = |bound| self.constant(bound).zip(self.universe.types.scalar(self.function.ty(bound)));
+        let known = |bound| self.operations.constant(bound).zip(self.universe.types.scalar(self.function.ty(bound)));
         let goes_on = match (bound, relation) {
             // It ends, so the bound is not the last value, and there is a next one.
             (Bound::Value(bound), Relation::Le | Relation::Ge) if let Some((n, scalar)) = known(bound) => {
@@ -183,6 +184,7 @@ impl<'a> CountedLoops<'a> {
                     Bound::Value(value) => Some(value),
                     Bound::Zero => None,
                 },
+                limit: test.bound.map(|bound| scalar.canonical(bound)),
                 step: scalar.canonical(test.step),
             })
         };
@@ -218,7 +220,7 @@ impl<'a> CountedLoops<'a> {
             return vec![];
         }
         let exit_when = else_stays;
-        let readings = if let Some((model, [x, y])) = self.operation(*cond)
+        let readings = if let Some((model, [x, y])) = self.operations.binary(*cond)
             && let Some((relation, signed)) = Relation::of(model)
         {
             let relation = if exit_when { relation } else { relation.negated() };
@@ -245,7 +247,7 @@ impl<'a> CountedLoops<'a> {
         let scalar = self.universe.types.scalar(self.function.ty(x)).filter(|s| s.is_int())?;
         let bound = match given {
             Bound::Zero => Some(0),
-            Bound::Value(v) => match self.constant(v) {
+            Bound::Value(v) => match self.operations.constant(v) {
                 Some(n) => Some(scalar.zero_extended(n)),
                 None if self.is_defined_in(id, v) => return None,
                 None => None,
@@ -258,28 +260,7 @@ impl<'a> CountedLoops<'a> {
     }
 
     fn is_defined_in(&self, id: LoopId, v: Value) -> bool {
-        self.definition[v.index()].is_none_or(|d| self.cfg.loop_contains(id, d.block()))
-    }
-
-    fn constant(&self, v: Value) -> Option<i64> {
-        self.function.inst(self.definition[v.index()]?.inst()?).kind.constant()
-    }
-
-    /// A binary operation with a model.
-    fn operation(&self, v: Value) -> Option<(Model, [Value; 2])> {
-        let inst = self.function.inst(self.definition[v.index()]?.inst()?);
-        let InstKind::Op { op, .. } = &inst.kind else { return None };
-        Some((self.universe.ops.get(*op).model?, inst.args.as_slice().try_into().ok()?))
-    }
-
-    /// `v` as another value plus a constant.
-    fn sum(&self, v: Value) -> Option<(Value, i64)> {
-        match self.operation(v)? {
-            (Model::Add, [x, c]) if self.constant(c).is_some() => Some((x, self.constant(c)?)),
-            (Model::Add, [c, x]) => Some((x, self.constant(c)?)),
-            (Model::Sub, [x, c]) => Some((x, self.constant(c)?.wrapping_neg())),
-            _ => None,
-        }
+        self.operations.definition(v).is_none_or(|d| self.cfg.loop_contains(id, d.block()))
     }
 
     /// What `x`, a parameter of the header or one plus a constant, begins with and what each iteration adds to it.
@@ -288,7 +269,7 @@ impl<'a> CountedLoops<'a> {
         let position = |v: Value| params.iter().position(|p| *p == v);
         let (index, offset) = match position(x) {
             Some(index) => (index, 0),
-            None => self.sum(x).and_then(|(base, offset)| Some((position(base)?, offset)))?,
+            None => self.operations.sum(x).and_then(|(base, offset)| Some((position(base)?, offset)))?,
         };
         let (mut starts, mut step) = (vec![], None);
         for e in self.cfg.predecessors(l.header) {
@@ -301,10 +282,10 @@ impl<'a> CountedLoops<'a> {
                 continue;
             };
             if !self.cfg.loop_contains(id, e.from) {
-                starts.push(self.constant(next));
+                starts.push(self.operations.constant(next));
                 continue;
             }
-            let (base, by) = self.sum(next)?;
+            let (base, by) = self.operations.sum(next)?;
             if base != params[index] || step.is_some_and(|s| s != by) {
                 return None;
             }

@@ -6,7 +6,7 @@ use rewright_typeprop::Ty;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// What a block of a variant stands for.
+/// The role of a block of a variant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
     /// It is a copy of a block of the original.

@@ -13,19 +13,20 @@
 //!
 //! The same holds with all orders reversed, for `d <= 0`.
 
+use crate::ir::operations::Operations;
 use crate::ir::relation::Relation;
-use crate::ir::{BlockId, Cfg, Definition, EdgeArg, Function, InstKind, Terminator, Value, definitions};
+use crate::ir::{BlockId, Cfg, Definition, EdgeArg, Function, Terminator, Value};
 use rewright_typeprop::{Model, Scalar, Universe};
 
 /// Blocks that are looked at above a branch, and definitions above a value.
 const MAX_STEPS: usize = 200;
 
-/// What a function's branches decide of later ones.
+/// The outcomes of a function's branches that earlier branches decide.
 pub(super) struct Decided<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
     universe: &'a Universe,
-    definition: Vec<Option<Definition>>,
+    operations: Operations<'a>,
 }
 
 /// A comparison that holds; with zero where nothing is on its right.
@@ -52,7 +53,7 @@ impl Test {
 
 impl<'a> Decided<'a> {
     pub(super) fn new(function: &'a Function, cfg: &'a Cfg, universe: &'a Universe) -> Self {
-        Decided { function, cfg, universe, definition: definitions(function) }
+        Decided { function, cfg, universe, operations: Operations::new(function, universe) }
     }
 
     /// Is a condition known to hold, or not to hold, at the end of a block?
@@ -68,7 +69,7 @@ impl<'a> Decided<'a> {
         })
     }
 
-    /// What branches on the way to a block have found.
+    /// The comparisons that branches on the way to a block have established.
     fn known(&self, block: BlockId) -> Vec<Test> {
         let mut found = vec![];
         let mut at = block;
@@ -86,7 +87,7 @@ impl<'a> Decided<'a> {
 
     /// What holds where a condition does, or does not.
     fn test(&self, cond: Value, holds: bool) -> Option<Test> {
-        let (relation, signed, left, right) = match self.operation(cond) {
+        let (relation, signed, left, right) = match self.operations.binary(cond) {
             Some((model, [left, right])) if let Some((relation, signed)) = Relation::of(model) => {
                 (relation, signed, left, Some(right))
             }
@@ -179,9 +180,9 @@ impl<'a> Decided<'a> {
     fn traced(&self, value: Value) -> (Value, i64) {
         let (mut value, mut offset) = (value, 0i64);
         for _ in 0..MAX_STEPS {
-            let next = match self.definition[value.index()] {
+            let next = match self.operations.definition(value) {
                 Some(Definition::Param(block, n)) => self.brought(block, n).map(|arg| (arg, 0)),
-                Some(Definition::Result(..)) => self.sum(value),
+                Some(Definition::Result(..)) => self.scalar(value).and_then(|_| self.operations.sum(value)),
                 None => None,
             };
             let Some((of, by)) = next else { break };
@@ -199,18 +200,6 @@ impl<'a> Decided<'a> {
         }
     }
 
-    /// A value as another one plus a constant, by what computes it.
-    fn sum(&self, value: Value) -> Option<(Value, i64)> {
-        let (model, [x, y]) = self.operation(value)?;
-        self.scalar(value)?;
-        match model {
-            Model::Add if let Some(c) = self.constant(Some(y)) => Some((x, c)),
-            Model::Add => Some((y, self.constant(Some(x))?)),
-            Model::Sub => Some((x, self.constant(Some(y))?.wrapping_neg())),
-            _ => None,
-        }
-    }
-
     fn is_same(&self, x: Option<Value>, y: Option<Value>) -> bool {
         let (n, m) = (self.constant(x), self.constant(y));
         (x.is_some() && x == y) || (n.is_some() && n == m)
@@ -220,21 +209,14 @@ impl<'a> Decided<'a> {
         self.universe.types.scalar(self.function.ty(value)).filter(|scalar| scalar.is_int())
     }
 
-    /// What a value is as a constant; nothing stands for zero.
+    /// A constant; nothing stands for zero.
     fn constant(&self, value: Option<Value>) -> Option<i64> {
-        let Some(value) = value else { return Some(0) };
-        self.function.inst(self.definition[value.index()]?.inst()?).kind.constant()
+        value.map_or(Some(0), |value| self.operations.constant(value))
     }
 
     /// The operands of a binary operation with a model.
     fn operands(&self, value: Value, model: Model) -> Option<[Value; 2]> {
-        self.operation(value).filter(|(found, _)| *found == model).map(|(_, operands)| operands)
-    }
-
-    fn operation(&self, value: Value) -> Option<(Model, [Value; 2])> {
-        let inst = self.function.inst(self.definition[value.index()]?.inst()?);
-        let InstKind::Op { op, .. } = inst.kind else { return None };
-        Some((self.universe.ops.get(op).model?, inst.args.as_slice().try_into().ok()?))
+        self.operations.binary(value).filter(|(found, _)| *found == model).map(|(_, operands)| operands)
     }
 }
 

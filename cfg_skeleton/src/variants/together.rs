@@ -19,8 +19,6 @@ struct Ahead {
     scalar: Scalar,
     /// How far the last of the iterations is from the first.
     by: i64,
-    /// What the counter is compared with, if that is a constant.
-    limit: Option<i64>,
 }
 
 impl Copyable<'_> {
@@ -63,18 +61,12 @@ impl Copyable<'_> {
     /// The first branch of the loop whose counter tells of several iterations whether it stays.
     fn test_ahead(&self, times: u64, universe: &Universe) -> Option<Ahead> {
         let l = self.cfg.natural_loop(self.id);
-        let definition = definitions(self.function);
         let branches = CountedLoops::new(self.function, self.cfg, universe).counted_branches(self.id, l);
         branches.into_iter().find_map(|branch| {
             let ty = self.function.ty(branch.counter);
             let scalar = universe.types.scalar(ty)?;
             let by = i64::try_from(branch.step.unsigned_abs().checked_mul(times - 1)?).ok()?;
-            let defined = |value: Value| Some(self.function.inst(definition[value.index()]?.inst()?));
-            let limit = match branch.bound {
-                None => Some(0),
-                Some(bound) => defined(bound).and_then(|inst| inst.kind.constant()),
-            };
-            let ahead = Ahead { branch, ty, scalar, by, limit };
+            let ahead = Ahead { branch, ty, scalar, by };
             ahead.is_possible().then_some(ahead)
         })
     }
@@ -95,7 +87,7 @@ impl Copyable<'_> {
             let least = made.constant(ahead.by)?;
             return made.compare(Relation::Gt, false, [distance, least]);
         }
-        let nearer = match ahead.limit {
+        let nearer = match branch.limit {
             Some(n) => made.constant(ahead.nearer(n)?)?,
             None => {
                 let [limited, back] = match (ahead.is_up(), branch.signed) {
@@ -121,15 +113,15 @@ impl Ahead {
 
     /// Does the counter go towards the bound, to which there is a test that is nearer?
     fn is_possible(&self) -> bool {
-        let has_nearer = self.limit.is_none_or(|n| self.nearer(n).is_some());
+        let has_nearer = self.branch.limit.is_none_or(|n| self.nearer(n).is_some());
         let is_number = self.scalar.canonical(self.by as u64) == self.by;
         is_number
             && match self.branch.relation {
                 Relation::Lt => self.is_up() && has_nearer,
                 Relation::Gt => !self.is_up() && has_nearer,
                 // There may be no number beyond the last one.
-                Relation::Le => self.is_up() && has_nearer && self.limit.is_some(),
-                Relation::Ge => !self.is_up() && has_nearer && self.limit.is_some(),
+                Relation::Le => self.is_up() && has_nearer && self.branch.limit.is_some(),
+                Relation::Ge => !self.is_up() && has_nearer && self.branch.limit.is_some(),
                 Relation::Ne => true,
                 Relation::Eq => false,
             }

@@ -102,7 +102,8 @@ impl ClifOptimiser {
             }
         };
         let universe = &self.optimiser.program().universe;
-        let jumps = self.jump_for_tail_calls(function, &mut imported, options);
+        let makes_loops = self.optimiser.makes_loops(universe, options);
+        let jumps = if makes_loops { tail_calls::jump(function, &mut imported, universe) } else { 0 };
         let mut batch = self.optimiser.optimise(std::slice::from_ref(&imported.function), universe, options);
         let mut outcome = batch.outcomes.pop().expect("one outcome per function that went in");
         outcome.note_tail_calls(jumps, &imported.function);
@@ -124,9 +125,10 @@ impl ClifOptimiser {
             }
         }
         let universe = &self.optimiser.program().universe;
+        let makes_loops = self.optimiser.makes_loops(universe, options);
         let jump = |(index, slot): (usize, &mut Option<Result<Imported, OutOfScope>>)| match slot {
-            Some(Ok(imported)) => self.jump_for_tail_calls(&file.functions[index].func, imported, options),
-            Some(Err(_)) | None => 0,
+            Some(Ok(imported)) if makes_loops => tail_calls::jump(&file.functions[index].func, imported, universe),
+            _ => 0,
         };
         let jumps: Vec<usize> = imported.iter_mut().enumerate().map(jump).collect();
         let import = clock::since(start);
@@ -176,18 +178,11 @@ impl ClifOptimiser {
         outcome
     }
 
-    /// Has jumps take the place of tail calls of a function by itself, where loops are made; gives how many.
-    fn jump_for_tail_calls(&self, original: &clif::Function, imported: &mut Imported, options: &Options) -> usize {
-        let universe = &self.optimiser.program().universe;
-        match self.optimiser.makes_loops(universe, options) {
-            true => tail_calls::jump(original, imported, universe),
-            false => 0,
-        }
-    }
-
     /// Has bodies take the place of calls of small functions of the file, callees first, where that costs less.
     fn inline_calls(&self, file: &File, options: &Options, outcome: &mut FileOutcome) {
         let calls = Calls::new(file);
+        let universe = &self.optimiser.program().universe;
+        let makes_loops = self.optimiser.makes_loops(universe, options);
         for caller in calls.order.iter().copied().filter(|caller| calls.any(*caller)) {
             let Some(before) = outcome.statistics.outcome(caller) else { continue };
             let original = &file.functions[caller].func;
@@ -200,8 +195,7 @@ impl ClifOptimiser {
             let Some(price) = self.price_of_calls(file, options, &calls, caller, &inlined, outcome) else { continue };
             let (cost_before, bound) = (before.cost_before + price, before.cost_after + price);
             let Ok(mut imported) = self.import_function(&inlined.function, file.endianness()) else { continue };
-            let universe = &self.optimiser.program().universe;
-            let jumps = self.jump_for_tail_calls(&inlined.function, &mut imported, options);
+            let jumps = if makes_loops { tail_calls::jump(&inlined.function, &mut imported, universe) } else { 0 };
             let mut batch = self.optimiser.optimise(std::slice::from_ref(&imported.function), universe, options);
             outcome.statistics.phases.add(&batch.phases);
             for (rule, report) in batch.rules {

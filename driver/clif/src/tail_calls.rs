@@ -5,7 +5,6 @@ use crate::import::{Imported, Payloads};
 use crate::inline::{called, callee_name};
 use cranelift_codegen::ir::{self as clif, ArgumentPurpose, Opcode};
 use rewright_cfg_skeleton::ir::tail_calls::jump_for_tail_calls;
-use rewright_cfg_skeleton::ir::verify::verify;
 use rewright_cfg_skeleton::ir::{Inst, InstKind, Value};
 use rewright_typeprop::Universe;
 
@@ -16,13 +15,7 @@ pub(crate) fn jump(original: &clif::Function, imported: &mut Imported, universe:
     }
     let Imported { function, payloads } = imported;
     let params = function.block(function.entry()).params.clone();
-    let mut jumping = function.clone();
-    let jumps = jump_for_tail_calls(&mut jumping, universe, |inst| is_own(original, payloads, &params, inst));
-    if jumps == 0 || !verify(&jumping, universe).is_empty() {
-        return 0;
-    }
-    *function = jumping;
-    jumps
+    jump_for_tail_calls(function, universe, |inst| is_own(original, payloads, &params, inst))
 }
 
 /// Is something in the function's frame, or can it tell one frame from another?

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// The kind of metadata that is about a loop, at the ends of the blocks that close it.
 const LOOP: &str = "!llvm.loop";
 
-impl Exporter<'_> {
+impl<'a> Exporter<'a> {
     fn label(&self, block: BlockId) -> String {
         format!("{}.b{}", self.prefix, block.0)
     }
@@ -36,7 +36,7 @@ impl Exporter<'_> {
             }
             let closes = |target: &BlockId| cfg.is_back_edge(b, *target);
             let closed = function.block(b).term.edges().iter().map(|edge| edge.target).find(closes);
-            self.end(b, closed.and_then(|header| loops.get(&header)))?;
+            self.end(b, closed.and_then(|header| loops.get(&header).copied()))?;
             bodies.push((b, std::mem::take(&mut self.lines)));
         }
         let mut out = String::new();
@@ -128,23 +128,27 @@ impl Exporter<'_> {
 
     /// By header: what the original says of its loop, if all of its latches say the same. It is about the loop, whichever
     /// block closes that now.
-    fn loop_metadata(&self) -> BTreeMap<BlockId, (String, String)> {
+    fn loop_metadata(&self) -> BTreeMap<BlockId, &'a (String, String)> {
         let Imported { function, payloads, body, .. } = self.imported;
+        let said = |block: BlockId| {
+            let end = body.blocks[*payloads.blocks.get(block.index())?].instructions.last()?;
+            end.metadata.iter().find(|(kind, _)| kind == LOOP)
+        };
+        if function.layout.iter().all(|block| said(*block).is_none()) {
+            return BTreeMap::new();
+        }
         let cfg = Cfg::new(function);
         let mut found: BTreeMap<BlockId, Option<&(String, String)>> = BTreeMap::new();
-        for block in cfg.reverse_post_order() {
-            let end = payloads.blocks.get(block.index()).and_then(|b| body.blocks[*b].instructions.last());
-            let said = end.and_then(|end| end.metadata.iter().find(|(kind, _)| kind == LOOP));
-            for edge in function.block(*block).term.edges() {
-                if cfg.is_back_edge(*block, edge.target) {
-                    found
-                        .entry(edge.target)
-                        .and_modify(|known| *known = known.filter(|known| said == Some(known)))
-                        .or_insert(said);
+        for block in cfg.reverse_post_order().iter().copied() {
+            let said = said(block);
+            for edge in function.block(block).term.edges() {
+                if cfg.is_back_edge(block, edge.target) {
+                    let known = found.entry(edge.target).or_insert(said);
+                    *known = known.filter(|known| said == Some(known));
                 }
             }
         }
-        found.into_iter().filter_map(|(header, said)| Some((header, said?.clone()))).collect()
+        found.into_iter().filter_map(|(header, said)| Some((header, said?))).collect()
     }
 
     /// `closed` is what is said of the loop that the block closes.

@@ -26,10 +26,9 @@ impl Optimiser {
     /// statements, and executions are counted, not code. Where they change loops, control flow has its price.
     pub fn with_variants(&self, universe: &Universe, options: &Options) -> Options {
         let mut options = options.clone();
-        let counts = matches!(options.select.cost.weighing, Weighing::Executions { .. });
         let has_statements = || universe.ops.iter().any(|(_, op)| op.is_sited());
         let loops = speaks_of_loops(universe);
-        options.variants &= counts && options.rules != Rules::Nothing && (loops || has_statements());
+        options.variants = may_vary(&options) && (loops || has_statements());
         if options.variants && loops {
             options.select.cost = options.select.cost.with_control();
         }
@@ -39,7 +38,7 @@ impl Optimiser {
     /// Are variants of loops tried? Then tail calls become loops, too, except where a profile counts blocks of functions as they
     /// are.
     pub fn makes_loops(&self, universe: &Universe, options: &Options) -> bool {
-        speaks_of_loops(universe) && options.counts.is_none() && self.with_variants(universe, options).variants
+        may_vary(options) && options.counts.is_none() && speaks_of_loops(universe)
     }
 
     /// Takes cheaper variants of a unit's function for it, as long as some are found.
@@ -121,6 +120,12 @@ impl Optimiser {
         unit.take(units.swap_remove(cheapest));
         true
     }
+}
+
+/// Are variants wanted, and can rules gain by them what counts?
+fn may_vary(options: &Options) -> bool {
+    let counts_executions = matches!(options.select.cost.weighing, Weighing::Executions { .. });
+    options.variants && counts_executions && options.rules != Rules::Nothing
 }
 
 fn remark(Proposal { of, header, change }: Proposal, fate: VariantFate) -> VariantRemark {
