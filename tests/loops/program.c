@@ -133,6 +133,17 @@ KEEP int stays(int n) {
   return s;
 }
 
+KEEP int set(int v) {
+  int x = 20;
+  for (unsigned i = 0; i < 2; i++) x = v;
+  return x;
+}
+KEEP unsigned set_down(unsigned v) {
+  unsigned x = 7;
+  for (int i = 5; i > 0; i--) x = v + v;
+  return x + 1;
+}
+
 static int64_t words[64];
 static int numbers[64];
 static unsigned char bytes[64];
@@ -154,6 +165,7 @@ int main(void) {
     printf(" %d %lld %lld", many_exits(bytes, n), (long long)addresses(words, n < 8 ? n : 8, n < 8 ? n : 8),
            (long long)strided((const char *)bytes, n < 0 ? 0 : n));
     printf(" %lld %u %d %d\n", (long long)backwards(words, n < 0 ? 0 : n), powers(u), wraps((unsigned char)n), stays(n));
+    printf("%d %u\n", set(n), set_down(u));
   }
   printf("%u %u %llu %llu\n", triangle(100000u), triangle(92683u), (unsigned long long)pyramid(5000000u),
          (unsigned long long)unsigned_down(18446744073709551615u, 18446744073709551600u));

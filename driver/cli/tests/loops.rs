@@ -119,6 +119,8 @@ fn loops_of_c_print_the_same() {
                 "exact",
                 "nested",
                 "pyramid",
+                "set",
+                "set_down",
                 "signed_down",
                 "to_zero",
                 "triangle",

@@ -7,9 +7,10 @@
 //! bounds instead of constants). After two additions bounds that move are given up, and after that the assumption.
 //!
 //! **Invariant**: what is known at the end follows from what is known then, so by induction over the steps of an execution it
-//! is true. Members of a class are equal where both have a value, and a parameter has one only where its block is executed.
-//! So which edges are taken, and which branches have led there, counts only for parameters that nothing else is equal
-//! to, except for what loops carry and what is computed from it.
+//! is true. Members of a class are equal where both have a value, and a parameter has one only where its block is executed:
+//! what it is, is known of the others no earlier. So which edges are taken, which branches have led there, and what loops are
+//! taken to carry counts only for parameters that nothing else is equal to, except for what loops carry and what is
+//! computed from it. Of others it is known what follows without any assumption.
 
 use super::integers::Integers;
 use super::{Decider, Scope, behind};
@@ -122,19 +123,20 @@ impl<'a> Arriving<'a> {
             false => Carried::Arguments,
         };
         let mut carried: Vec<Carried> = self.params.iter().map(start).collect();
+        let unassumed = self.unassumed();
         if carried.iter().all(|carried| matches!(carried, Carried::Arguments)) {
-            return Rc::new(self.integers(&carried, None));
+            return Rc::new(unassumed);
         }
-        let mut taken = self.taken(&self.integers(&carried, None));
+        let mut taken = self.taken(&self.integers(&carried, &unassumed, None));
         for _ in 0..MAX_NARROWINGS {
-            let fewer = self.taken(&self.integers(&carried, Some(&taken)));
+            let fewer = self.taken(&self.integers(&carried, &unassumed, Some(&taken)));
             if fewer.len() == taken.len() {
                 break;
             }
             taken = fewer;
         }
         for _ in 0..MAX_STEPS {
-            let integers = Rc::new(self.integers(&carried, Some(&taken)));
+            let integers = Rc::new(self.integers(&carried, &unassumed, Some(&taken)));
             let more = self.taken(&integers);
             let before = taken.len();
             taken.extend(more);
@@ -148,8 +150,7 @@ impl<'a> Arriving<'a> {
                 return integers;
             }
         }
-        carried.fill(Carried::Arguments);
-        Rc::new(self.integers(&carried, None))
+        Rc::new(unassumed)
     }
 
     /// Parameters that are constant.
@@ -158,13 +159,33 @@ impl<'a> Arriving<'a> {
         self.params.iter().filter_map(constant).collect()
     }
 
+    /// The integers, whatever loops carry and whichever edges are taken.
+    fn unassumed(&self) -> Integers {
+        let of = |param: &Param| {
+            let children = param.entering.iter().chain(&param.returning).map(|(_, class)| *class).collect();
+            IntTerm { class: param.class, bits: param.bits, computes: Computes::OneOf, children }
+        };
+        let terms = self.nodes.iter().cloned().chain(self.params.iter().map(of)).collect();
+        Integers::new(self.given.view.classes.len(), terms)
+    }
+
     /// The integers under assumptions. `taken`: the edges that can be; without it, all.
-    fn integers(&self, carried: &[Carried], taken: Option<&FxHashSet<EdgeId>>) -> Integers {
+    fn integers(&self, carried: &[Carried], unassumed: &Integers, taken: Option<&FxHashSet<EdgeId>>) -> Integers {
         let mut terms = self.nodes.clone();
         // A carried value is a class of its own.
         let mut classes = self.given.view.classes.len();
         for (param, carried) in self.params.iter().zip(carried) {
-            let counts = |key: &EdgeId| !param.is_alone || taken.is_none_or(|taken| taken.contains(key));
+            if !param.is_alone {
+                let known = unassumed.everywhere[param.class].filter(|known| known.bits() == param.bits);
+                terms.extend(known.map(|known| IntTerm {
+                    class: param.class,
+                    bits: param.bits,
+                    computes: Computes::Within(known),
+                    children: SmallVec::new(),
+                }));
+                continue;
+            }
+            let counts = |key: &EdgeId| taken.is_none_or(|taken| taken.contains(key));
             let of = |arguments: &[(EdgeId, usize)]| -> SmallVec<[usize; 3]> {
                 arguments.iter().filter(|(key, _)| counts(key)).map(|(_, class)| *class).collect()
             };

@@ -258,3 +258,34 @@ fn what_is_less_is_not_more() {
         assert_eq!(decided(&b.function, &u).checks.get(&SiteId(0)), expected);
     }
 }
+
+/// A loop that is executed a known number of times sets to `x` what is 20 at first, and its exit has a parameter for that. A rule
+/// may say that this parameter is `x`.
+#[test]
+fn what_a_loop_leaves_tells_nothing_of_what_is_equal_to_it() {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i32"]);
+    let x = b.param(b.function.entry(), 0);
+    let (header, body, end) = (b.block(&["i32", "i32"]), b.block(&[]), b.block(&["i32"]));
+    let (zero, twenty) = (b.constant("i32", 0), b.constant("i32", 20));
+    b.jump(header, &[zero, twenty]);
+    b.switch_to(header);
+    let (i, set) = (b.param(header, 0), b.param(header, 1));
+    let two = b.constant("i32", 2);
+    let test = b.op("icmp_ult", "i32", &[i, two]);
+    b.branch(test, (body, &[]), (end, &[set]));
+    b.switch_to(body);
+    let one = b.constant("i32", 1);
+    let next = b.op("iadd", "i32", &[i, one]);
+    b.jump(header, &[next, x]);
+    b.switch_to(end);
+    let left = b.param(end, 0);
+    b.ret(&[left]);
+    let f = &b.function;
+    let cfg = Cfg::new(f);
+    let skeleton = build(f, &cfg, &u, &trap_code);
+    let input = |value: Value| skeleton.value_input[value.index()].expect("a node");
+    let view = view(&skeleton.input, &[(input(x), input(left))]);
+    let decided = decide(Saturated { function: f, cfg: &cfg, universe: &u, skeleton: &skeleton, view: &view });
+    assert!(decided.params.is_empty(), "{:?}", decided.params);
+}
