@@ -18,6 +18,7 @@ mod delay;
 pub mod dot;
 mod hoist;
 mod lifetimes;
+mod loop_states;
 mod loops;
 mod merges;
 pub mod narrow;
@@ -39,6 +40,7 @@ pub use branch_facts::{Conjunction, Test};
 pub use build::{build, build_with_truth};
 pub use changes::{Change, apply, changes};
 pub use delay::{Delay, apply_delays, delays};
+pub use loop_states::LeftState;
 pub use hoist::{Hoist, apply_hoists, hoists};
 pub use promote::{Promotion, apply_promotion, promotion};
 pub use scoped_facts::KnownAtEnds;
@@ -84,6 +86,8 @@ pub struct Skeleton {
     pub movable: Vec<InputId>,
     /// Loops that rules may speak of; those of [`EGraphInput::loops`].
     pub loops: Vec<SimpleLoop>,
+    /// What these loops leave behind in memory, where rules may speak of that.
+    pub left: Vec<LeftState>,
     /// Comparisons that are tested behind branches on related ones, by [`Test`].
     pub conjunctions: Vec<Conjunction>,
     /// Loads of locations at merge points.

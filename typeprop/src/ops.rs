@@ -96,6 +96,21 @@ pub enum LoopRole {
     /// `@model("leave")`: what the second operand is in the iteration in which the loop is left. For matching: parameters
     /// of blocks that loops exit to are that.
     Leave,
+    /// `@model("around")`: the state in which an iteration begins, of a loop that is entered in the state before this one. For
+    /// matching, as are the next two: nothing executes it.
+    Around,
+    /// `@model("left")`: the state that a loop leaves behind whose iterations end in the state before this one, where it is
+    /// asked first whether there is an iteration: none may have been executed.
+    Left,
+    /// `@model("left_last")`: the same, where that is asked last: the first one is executed in any case.
+    LeftLast,
+}
+
+impl LoopRole {
+    /// Is it a state?
+    pub fn is_state(self) -> bool {
+        matches!(self, LoopRole::Around | LoopRole::Left | LoopRole::LeftLast)
+    }
 }
 
 /// What an operation that writes and gives a value is to rules that say its state: the state after it, and the value
@@ -323,7 +338,9 @@ impl Op {
     pub fn recurrence(&self) -> Option<OpId> {
         match self.in_loop {
             Some(LoopRole::Recurrence(step)) => Some(step),
-            Some(LoopRole::Theta | LoopRole::Leave) | None => None,
+            Some(LoopRole::Theta | LoopRole::Leave | LoopRole::Around | LoopRole::Left | LoopRole::LeftLast) | None => {
+                None
+            }
         }
     }
 

@@ -36,11 +36,13 @@ impl<'a, 'k> Writes<'a, 'k> {
     pub(super) fn nodes(&self, site: SiteId, state: ClassId, known: &dyn Fn(Bits) -> Vec<Bits>) -> Vec<NodeId> {
         let StatementKind::Write { out, .. } = &self.skeleton.statement(site).kind else { return vec![] };
         let original = self.keys.in_view(self.skeleton, *out);
+        // Nothing executes that.
+        let is_state_of_loop = matches!(original.head, Head::Op(op) if self.universe.ops.get(op).is_of_control());
         let usable = |id: &NodeId| {
             let node = self.view.node(*id);
             let available = matches!(node.head, Head::Op(op) if self.usable.operation(self.universe.ops.whole(op)));
             node.children.last() == Some(&state)
-                && (node.is_same_but_for_state(&original)
+                && (!is_state_of_loop && node.is_same_but_for_state(&original)
                     || available && self.usable.has_operands(node) && self.stands_for(node, &original, site, known))
         };
         let mut nodes: Vec<NodeId> = self.view.members(self.view.class_of(*out)).into_iter().filter(usable).collect();

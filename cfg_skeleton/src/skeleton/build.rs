@@ -7,6 +7,7 @@
 use super::arriving::arriving;
 use super::branch_facts::conjunctions;
 use super::lifetimes::lifetimes;
+use super::loop_states;
 use super::loops;
 use super::merges;
 use super::nodes::Nodes;
@@ -45,6 +46,11 @@ pub fn build_with_truth(
         let blocks = cfg.reverse_post_order().iter().copied();
         joins[*row] = frontiers.joins(blocks.filter(|b| roles.changes(f, *b, *row)));
     }
+    if loop_states::are_wanted(universe) {
+        for (exit, header) in loop_states::exits(f, cfg) {
+            joins.iter_mut().filter(|joins| joins.get(header.index()) == Some(&true)).for_each(|joins| joins[exit.index()] = true);
+        }
+    }
     let segments = numbering.segment_block.len();
     let mut builder = Builder {
         f,
@@ -81,6 +87,8 @@ pub fn build_with_truth(
     let conjunctions = conjunctions(f, cfg, &builder.value_input, &statements, &mut builder.nodes);
     let parts = loops::Parts { function: f, cfg, universe, blocks: &blocks, values: &builder.value_input };
     let (loops, mut equations) = loops::carried(&parts, &mut builder.nodes);
+    let (left, states) = loop_states::of_loops(&parts, &builder.roles, &loops, &mut builder.nodes);
+    equations.extend(states);
     let arriving = arriving(&parts, &builder.live, &builder.views, &mut builder.nodes);
     equations.extend(merges::met(&parts, &arriving, &mut builder.nodes));
     equations.append(&mut builder.values);
@@ -97,6 +105,7 @@ pub fn build_with_truth(
         movable: builder.movable,
         value_input: builder.value_input,
         loops,
+        left,
         arriving,
     };
     if !skeleton.live.is_empty() {

@@ -61,7 +61,10 @@ impl LoopFacts {
                     continue;
                 }
                 let carried = |role: LoopRole, of: Value| {
-                    let holds = if role == LoopRole::Leave { &l.left } else { &l.carried };
+                    let holds = match role {
+                        LoopRole::Leave | LoopRole::Left | LoopRole::LeftLast => &l.left,
+                        LoopRole::Theta | LoopRole::Recurrence(_) | LoopRole::Around => &l.carried,
+                    };
                     constants.iter().zip(holds).any(|(constant, holds)| *holds && *constant == of)
                 };
                 let enters = known.enters(l.enters.iter().map(|input| class(*input)), carried);

@@ -396,7 +396,9 @@ impl<'p> Rewriter<'p> {
                         Ok(Term::Call { op: function, targs: targs.clone(), args, state: None })
                     }
                     (Moment::Now, _) => Ok(now),
-                    (Moment::Next, LoopRole::Leave) => Err(NoInduction::Form),
+                    (Moment::Next, LoopRole::Leave | LoopRole::Around | LoopRole::Left | LoopRole::LeftLast) => {
+                        Err(NoInduction::Form)
+                    }
                 }
             }
             Term::Call { .. } | Term::Eval(_) => Err(NoInduction::Form),

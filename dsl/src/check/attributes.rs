@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::merges::PHI;
-use super::recurrences::{LEAVE, THETA};
+use super::recurrences::{LEAVE, LOOP_STATES, THETA};
 use super::report::Diag;
 use crate::nearest::nearest;
 use crate::syntax::ast::{Attribute, Expr, ExprKind, FnItem, Item};
@@ -111,8 +111,11 @@ impl Checker<'_> {
         if name == PHI {
             return self.phi(op, at);
         }
+        if let Some((model, role)) = LOOP_STATES.into_iter().find(|(model, _)| name == *model) {
+            return self.loop_state(op, at, model, role);
+        }
         let Some(model) = Model::from_name(&name) else {
-            let known = Model::ALL.iter().map(|m| m.name()).chain([THETA, LEAVE, PHI]);
+            let known = Model::ALL.iter().map(|m| m.name()).chain([THETA, LEAVE, PHI]).chain(LOOP_STATES.map(|(model, _)| model));
             return self.report(
                 Diag::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning").nearest(
                     &name,

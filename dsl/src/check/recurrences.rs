@@ -1,8 +1,8 @@
-//! What declarations say of loops: `@model("theta")`, `@model("leave")`, `recurrence f`, and facts that the compiler itself
-//! knows.
+//! What declarations say of loops: `@model("theta")`, `@model("leave")`, `recurrence f`, the states that loops go through,
+//! and facts that the compiler itself knows.
 //!
 //! The first operand of all of them stands for a loop: a value of a type that a pack declares for that, without a
-//! machine representation. The others are values of one type, which the loop carries or is left with.
+//! machine representation. The others are values of one type, which the loop carries or is left with; states have no others.
 
 use super::Checker;
 use super::report::Diag;
@@ -10,13 +10,17 @@ use crate::program::LoopFact;
 use crate::syntax::ast::{Attribute, ExprKind, FnClause, ItemKind, Path, Span};
 use rewright_typeprop::ops::LoopRole;
 use rewright_typeprop::types::TypeDeclId;
-use rewright_typeprop::{Op, OpId, TypeExpr};
+use rewright_typeprop::{Effects, Op, OpId, TypeExpr};
 
 /// The model of what a loop carries.
 pub(super) const THETA: &str = "theta";
 
 /// The model of what a value is when a loop is left.
 pub(super) const LEAVE: &str = "leave";
+
+/// The models of the states that loops go through.
+pub(super) const LOOP_STATES: [(&str, LoopRole); 3] =
+    [("around", LoopRole::Around), ("left", LoopRole::Left), ("left_last", LoopRole::LeftLast)];
 
 impl Checker<'_> {
     /// `@model("theta")`
@@ -44,6 +48,19 @@ impl Checker<'_> {
             return self.misfit(op, at, LEAVE, label, "fn leave{T}(l: Loop, x: T) -> T  pure");
         }
         self.program.universe.ops.get_mut(op).in_loop = Some(LoopRole::Leave);
+    }
+
+    /// `@model("around")`, `@model("left")` and `@model("left_last")`
+    pub(super) fn loop_state(&mut self, op: OpId, at: Span, model: &str, role: LoopRole) {
+        let decl = self.program.universe.ops.get(op);
+        let Effects { reads, writes, allocates, io, traps, diverges } = &decl.effects;
+        let takes_a_loop = matches!(&decl.params[..], [l] if !l.constant && self.is_loop(&l.ty));
+        let only_writes = reads.is_empty() && writes.len() == 1 && allocates.is_empty() && !(*io || *traps || *diverges);
+        if !takes_a_loop || !only_writes || !decl.tparams.is_empty() || !decl.results.is_empty() {
+            let form = format!("fn {}(l: Loop) -> ()  effects writes(memory)", decl.name);
+            return self.misfit(op, at, model, "takes a loop, and writes one region", &form);
+        }
+        self.program.universe.ops.get_mut(op).in_loop = Some(role);
     }
 
     pub(super) fn misfit(&mut self, op: OpId, at: Span, model: &str, label: &str, form: &str) {

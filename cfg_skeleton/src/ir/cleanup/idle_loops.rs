@@ -12,7 +12,7 @@
 use super::is_droppable;
 use crate::ir::Definition;
 use crate::ir::trip_count::CountedLoops;
-use crate::ir::{BlockId, Cfg, EdgeArg, Function, LoopId, Terminator, Value};
+use crate::ir::{Access, BlockId, Cfg, EdgeArg, Function, InstId, InstKind, LoopId, Terminator, Value};
 use rewright_typeprop::Universe;
 
 struct Analysis<'a> {
@@ -79,6 +79,8 @@ fn redirect(
 /// Why a loop must run even if nothing of it is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Purpose {
+    /// It writes memory, without trapping, and ends.
+    Writes,
     /// It, or a loop in it, is not known to end.
     MayNotEnd,
     /// It has an effect, may trap, or is in no shape in which that is known.
@@ -99,8 +101,8 @@ impl<'a> Analysis<'a> {
     fn purposes(&self) -> Vec<Option<Purpose>> {
         let mut purposes = vec![None; self.cfg.loop_count()];
         for b in self.cfg.reverse_post_order() {
-            if let Some(l) = self.cfg.loop_of(*b).filter(|_| !self.is_quiet(*b)) {
-                purposes[l.index()] = Some(Purpose::Effect);
+            if let Some(l) = self.cfg.loop_of(*b) {
+                purposes[l.index()] = purposes[l.index()].max(self.purpose(*b));
             }
         }
         // Inner loops first.
@@ -115,11 +117,23 @@ impl<'a> Analysis<'a> {
         purposes
     }
 
-    fn is_quiet(&self, b: BlockId) -> bool {
+    fn purpose(&self, b: BlockId) -> Option<Purpose> {
         let block = self.function.block(b);
-        !self.cfg.is_irreducible(b)
-            && !matches!(block.term, Terminator::Opaque { .. })
-            && block.insts.iter().all(|i| is_droppable(&self.function.inst(*i).kind, self.universe))
+        if self.cfg.is_irreducible(b) || matches!(block.term, Terminator::Opaque { .. }) {
+            return Some(Purpose::Effect);
+        }
+        let of = |inst: &InstId| {
+            let kind = &self.function.inst(*inst).kind;
+            (!is_droppable(kind, self.universe)).then(|| match kind {
+                InstKind::Op { op, access: Some(Access { trap: None, .. }), .. }
+                    if self.universe.ops.get(*op).gives_state() =>
+                {
+                    Purpose::Writes
+                }
+                _ => Purpose::Effect,
+            })
+        };
+        block.insts.iter().filter_map(of).max()
     }
 
     /// By loop: something that is defined in it is used outside.

@@ -28,11 +28,14 @@ impl Validator<'_> {
     }
 
     fn writes_like(&self, node: &Node<ClassId>, original: &Node<ClassId>, site: SiteId) -> bool {
+        let (Head::Op(op), Head::Op(was)) = (node.head, original.head) else { return false };
+        let (op, was) = (self.universe.ops.get(op), self.universe.ops.get(was));
+        if op.is_of_control() {
+            return false;
+        }
         if node.head == original.head && node.types == original.types && self.split(node).0 == self.split(original).0 {
             return true;
         }
-        let (Head::Op(op), Head::Op(was)) = (node.head, original.head) else { return false };
-        let (op, was) = (self.universe.ops.get(op), self.universe.ops.get(was));
         let (ours, theirs) = (&op.effects, &was.effects);
         if op.is_for_matching() && !op.is_state_after()
             || !op.gives_state()

@@ -120,6 +120,7 @@ fn because(fate: LoopFate) -> Option<&'static str> {
         LoopFate::Kept(Obstacle::MayNotEnd) => "it, or a loop in it, is not known to end",
         LoopFate::Kept(Obstacle::Exits(0)) => "it has no exit",
         LoopFate::Kept(Obstacle::Exits(_)) => "it has several exits",
+        LoopFate::Kept(Obstacle::Writes) => "it writes memory, and no rule can say what it leaves behind there",
         LoopFate::Kept(Obstacle::Shape) => "another way leads to where it exits",
         LoopFate::Needed => "what it leaves behind has no other form",
         LoopFate::Cheaper => "what it leaves behind costs more in other forms",

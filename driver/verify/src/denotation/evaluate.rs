@@ -456,7 +456,8 @@ fn carried(universe: &Universe, skeleton: &Skeleton, view: &EGraphView) -> Vec<C
     let nodes = (0u32..).map(NodeId).zip(&view.nodes);
     let carried = nodes.filter_map(|(node, data)| {
         let Head::Op(op) = data.head else { return None };
-        let role = universe.ops.get(op).in_loop?;
+        // What a state of a loop is the run says itself: it is the one that is live there.
+        let role = universe.ops.get(op).in_loop.filter(|role| !role.is_state())?;
         let l = data.children.first()?;
         let of = skeleton.loops.iter().copied().find(|of| view.class_of(of.constant) == *l)?;
         Some(Carried { of, node, role })
