@@ -11,7 +11,7 @@
 //! So which edges are taken, and which branches have led there, counts only for parameters that nothing else is equal
 //! to, except for what loops carry and what is computed from it.
 
-use super::integers::Integers;
+use super::integers::{Integers, Nodes};
 use super::{Decider, Scope, behind};
 use crate::Saturated;
 use crate::egraph::known::{Computes, IntTerm, terms};
@@ -66,7 +66,7 @@ enum Carried {
 /// The integers of a function that is taken apart.
 pub(super) struct Arriving<'a> {
     given: Saturated<'a>,
-    nodes: Vec<IntTerm>,
+    nodes: Rc<Nodes>,
     params: Vec<Param>,
 }
 
@@ -112,7 +112,8 @@ impl<'a> Arriving<'a> {
                 }
             }
         }
-        Arriving { given, nodes: terms(view, universe), params }
+        let nodes = Rc::new(Nodes::new(view.classes.len(), terms(view, universe)));
+        Arriving { given, nodes, params }
     }
 
     /// What is known of integers everywhere. `decider`: for what holds at the ends of blocks, as far as that is known.
@@ -160,7 +161,7 @@ impl<'a> Arriving<'a> {
 
     /// The integers under assumptions. `taken`: the edges that can be; without it, all.
     fn integers(&self, carried: &[Carried], taken: Option<&FxHashSet<EdgeId>>) -> Integers {
-        let mut terms = self.nodes.clone();
+        let mut terms = vec![];
         // A carried value is a class of its own.
         let mut classes = self.given.view.classes.len();
         for (param, carried) in self.params.iter().zip(carried) {
@@ -184,7 +185,7 @@ impl<'a> Arriving<'a> {
                 terms.push(IntTerm { class: param.class, bits: param.bits, computes: Computes::OneOf, children });
             }
         }
-        Integers::new(classes, terms)
+        Integers::new(self.nodes.clone(), classes, terms)
     }
 
     /// The edges that can be taken.
