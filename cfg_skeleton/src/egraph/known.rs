@@ -9,6 +9,8 @@
 use super::{ClassId, EGraphView, Head};
 use rewright_typeprop::{Known, Model, OpTable, Ty, TypeStore, Universe};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// How often what is known of a class is narrowed. Bounds may come closer step by step.
 const MAX_STEPS: u8 = 16;
@@ -104,21 +106,83 @@ pub fn terms(view: &EGraphView, universe: &Universe) -> Vec<IntTerm> {
 
 /// By class: what is known; `None` where it is no integer.
 pub fn solve(classes: usize, terms: &[IntTerm]) -> Vec<Option<Known>> {
-    let mut known: Vec<Option<Known>> = vec![None; classes];
-    let mut users: Vec<Vec<u32>> = vec![vec![]; classes];
-    for (number, term) in (0u32..).zip(terms) {
-        known[term.class].get_or_insert(Known::top(term.bits));
+    solved(classes, terms).0
+}
+
+/// By class: what is known, and the terms that have it as an operand.
+fn solved(classes: usize, terms: &[IntTerm]) -> (Vec<Option<Known>>, Vec<Vec<usize>>) {
+    let mut known = tops(vec![None; classes], terms);
+    let mut users = vec![vec![]; classes];
+    for (number, term) in terms.iter().enumerate() {
         term.children.iter().for_each(|child| users[*child].push(number));
     }
-    let mut steps = vec![0u8; classes];
-    let mut wave: Vec<u32> = (0u32..).take(terms.len()).collect();
+    narrow(&mut known, 0..terms.len(), |number| &terms[number], |class| &users[class]);
+    (known, users)
+}
+
+/// Terms with what is known of their classes, for several solutions with a few further terms each.
+pub struct Solved {
+    /// The terms.
+    pub terms: Vec<IntTerm>,
+    /// By class: what is known; `None` where it is no integer.
+    pub known: Vec<Option<Known>>,
+    /// By class: the terms that have it as an operand.
+    users: Vec<Vec<usize>>,
+}
+
+impl Solved {
+    /// Finds out what is known.
+    pub fn new(classes: usize, terms: Vec<IntTerm>) -> Self {
+        let (known, users) = solved(classes, &terms);
+        Solved { terms, known, users }
+    }
+
+    /// What is known where these terms hold, too, which may have classes beyond those of the others; there are `classes`.
+    /// What is known without them holds with them, so it is where this begins.
+    pub fn with(&self, classes: usize, further: &[IntTerm]) -> Vec<Option<Known>> {
+        let mut known = self.known.clone();
+        known.resize(classes, None);
+        let mut known = tops(known, further);
+        let first = self.terms.len();
+        let mut users: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (number, term) in further.iter().enumerate() {
+            for child in &term.children {
+                let of_child = || self.users.get(*child).cloned().unwrap_or_default();
+                users.entry(*child).or_insert_with(of_child).push(first + number);
+            }
+        }
+        let none = vec![];
+        let users = |class: usize| users.get(&class).or(self.users.get(class)).unwrap_or(&none);
+        let term = |number: usize| self.terms.get(number).unwrap_or_else(|| &further[number - first]);
+        narrow(&mut known, first..first + further.len(), term, users);
+        known
+    }
+}
+
+/// The same, where nothing is known yet of classes of terms of which nothing was.
+fn tops(mut known: Vec<Option<Known>>, terms: &[IntTerm]) -> Vec<Option<Known>> {
+    for term in terms {
+        known[term.class].get_or_insert(Known::top(term.bits));
+    }
+    known
+}
+
+/// Meets what is known with what terms say, beginning with those of `first`, until nothing changes or enough has.
+fn narrow<'t>(
+    known: &mut [Option<Known>],
+    first: Range<usize>,
+    term: impl Fn(usize) -> &'t IntTerm,
+    users: impl Fn(usize) -> &'t Vec<usize>,
+) {
+    let mut steps = vec![0u8; known.len()];
+    let mut wave: Vec<usize> = first.collect();
     // In a wave all terms see what was known before it, so their order does not matter.
     while !wave.is_empty() {
         let mut said: Vec<(usize, Known)> = vec![];
         for number in &wave {
-            let term = &terms[*number as usize];
-            let open = steps[term.class] < MAX_STEPS;
-            said.extend(term.value(|child| known[child]).filter(|_| open).map(|value| (term.class, value)));
+            let term = term(*number);
+            let open = steps[term.class] < MAX_STEPS && known[term.class].is_some_and(|known| known.single().is_none());
+            said.extend(open.then(|| term.value(|child| known[child])).flatten().map(|value| (term.class, value)));
         }
         said.sort_by_key(|(class, _)| *class);
         wave.clear();
@@ -130,10 +194,12 @@ pub fn solve(classes: usize, terms: &[IntTerm]) -> Vec<Option<Known>> {
             let Some(after) = after.filter(|after| *after != before) else { continue };
             steps[class] += 1;
             known[class] = Some(after);
-            wave.extend(&users[class]);
+            wave.extend(users(class));
         }
         wave.sort_unstable();
         wave.dedup();
     }
-    known
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use crate::ir::text::Printer;
 use crate::ir::verify::verify;
 use crate::ir::{OpaqueEffects, PayloadId};
 use crate::select::StatementChoice;
-use crate::skeleton::{CheckKey, StatementKind, apply, build, changes};
+use crate::skeleton::{CheckKey, KnownAtEnds, StatementKind, apply, build, changes};
 use crate::testing::{Builder, MOVABLE, PLAIN, identity_selection, random, trap_code, universe, view};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -308,7 +308,7 @@ proptest! {
             let out = elaborate(given, &selection).expect("the program itself");
             prop_assert_eq!(verify(&out, &u), vec![], "{}", Printer(&out, &u));
             random::assert_same(&original, &out, &u, seed);
-            let changed = apply(&f, &changes(given));
+            let changed = apply(&f, &changes(given, &KnownAtEnds::new(given)));
             prop_assert_eq!(verify(&changed, &u), vec![], "{}", Printer(&changed, &u));
             random::assert_same(&original, &changed, &u, seed);
             f = changed;

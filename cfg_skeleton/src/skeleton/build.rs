@@ -48,7 +48,10 @@ pub fn build_with_truth(
     }
     if loop_states::are_wanted(universe) {
         for (exit, header) in loop_states::exits(f, cfg) {
-            joins.iter_mut().filter(|joins| joins.get(header.index()) == Some(&true)).for_each(|joins| joins[exit.index()] = true);
+            joins
+                .iter_mut()
+                .filter(|joins| joins.get(header.index()) == Some(&true))
+                .for_each(|joins| joins[exit.index()] = true);
         }
     }
     let segments = numbering.segment_block.len();

@@ -13,7 +13,7 @@ mod decided_tests;
 mod params;
 
 use super::branch_facts::truths;
-use super::scoped_facts::{Decisions, decide};
+use super::scoped_facts::{Decisions, KnownAtEnds};
 use super::{CheckKey, SiteId, Skeleton, SkeletonBlock, StatementKind, Test};
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, InputId};
@@ -99,13 +99,13 @@ pub enum Change {
     },
 }
 
-/// Reads off what can be changed; in layout order.
-pub fn changes(given: Saturated) -> Vec<Change> {
+/// Reads off what can be changed; in layout order. `at_ends`: of the same function.
+pub fn changes(given: Saturated, at_ends: &KnownAtEnds) -> Vec<Change> {
     let Saturated { function: f, cfg, universe, skeleton: s, view } = given;
     let mut found = vec![];
     let truths = truths(view, universe);
     let taken = vec![Taken::None; s.blocks.len()];
-    let mut reader = Reader { f, cfg, universe, s, view, truths, decisions: decide(given), taken };
+    let mut reader = Reader { f, cfg, universe, s, view, truths, decisions: &at_ends.decisions, taken };
     let mut work = vec![f.entry()];
     let mut reached = vec![false; s.blocks.len()];
     while let Some(block) = work.pop() {
@@ -163,7 +163,7 @@ struct Reader<'a> {
     /// By class of integers: the class of its truth, where some node says it.
     truths: FxHashMap<ClassId, ClassId>,
     /// What is decided by ranges, bits and the order of integers.
-    decisions: Decisions,
+    decisions: &'a Decisions,
     /// By block; `None` for blocks that are not reached.
     taken: Vec<Taken>,
 }

@@ -6,10 +6,10 @@
 //! which it is left from. This is so of loops with one exit, to a block that nothing else enters, which leave no other loop,
 //! and in which the exiting block ends in the state of the header, or in that at the end of the iteration.
 
+use super::SimpleLoop;
 use super::loops::{Equation, Parts};
 use super::nodes::Nodes;
 use super::roles::{Role, Roles};
-use super::SimpleLoop;
 use crate::egraph::{Head, InputId, Node};
 use crate::ir::{BlockId, Cfg, EdgeId, Function, InstKind, LoopId, RegionId, Terminator};
 use rewright_typeprop::ops::LoopRole;

@@ -55,30 +55,28 @@ enum Assumption {
     Constant(ClassId, i64),
 }
 
-/// Decides what it can.
-pub(super) fn decide(given: Saturated) -> Decisions {
-    let mut decisions = Decisions::default();
-    walk(given, &mut decisions);
-    decisions
+/// What is known of integers at the ends of blocks, and what that decides.
+pub struct KnownAtEnds {
+    ends: FxHashMap<BlockId, Scope>,
+    pub(super) decisions: Decisions,
 }
-
-/// What is known of integers at the ends of blocks.
-pub struct KnownAtEnds(FxHashMap<BlockId, Scope>);
 
 impl KnownAtEnds {
     /// Finds out.
     pub fn new(given: Saturated) -> Self {
-        KnownAtEnds(walk(given, &mut Decisions::default()))
+        let mut decisions = Decisions::default();
+        let ends = walk(given, &mut decisions);
+        KnownAtEnds { ends, decisions }
     }
 
     /// What is known of a class at the end of a block, whenever that is executed; `None` where it is no integer.
     pub fn known(&self, block: BlockId, class: ClassId) -> Option<Known> {
-        self.0.get(&block)?.known(class)
+        self.ends.get(&block)?.known(class)
     }
 
     /// What holds when an edge is taken.
     pub(super) fn on_edge(&self, given: Saturated, edge: EdgeId) -> Option<Scope> {
-        self.0.get(&edge.from).map(|end| behind(given, edge, end))
+        self.ends.get(&edge.from).map(|end| behind(given, edge, end))
     }
 }
 

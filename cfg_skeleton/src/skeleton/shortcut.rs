@@ -83,11 +83,12 @@ pub fn shortcut(given: Saturated, header: BlockId) -> Result<Shortcut, Obstacle>
     let target = function.block(exit.from).term.edges()[exit.slot as usize].target;
     let tokens = |block: BlockId| &skeleton.blocks[block.index()].tokens[..];
     let Terminator::Jump(_) = function.block(before).term else { return Err(Obstacle::Shape) };
-    if cfg.predecessors(target).len() != 1 || !writes && !(tokens(header).is_empty() && tokens(target).is_empty()) {
+    if cfg.predecessors(target).len() != 1 {
         return Err(Obstacle::Shape);
     }
     let left = match (writes, tokens(header), tokens(target)) {
-        (false, ..) => None,
+        (false, [], []) => None,
+        (false, ..) => return Err(Obstacle::Shape),
         (true, [_], [(region, _)]) => {
             let is_left = |left: &&LeftState| left.header == header && left.region == *region;
             Some(*skeleton.left.iter().find(is_left).ok_or(Obstacle::Writes)?)

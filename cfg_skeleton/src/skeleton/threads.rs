@@ -34,21 +34,17 @@ pub struct Threads {
     uses: Vec<(Value, Use, u32)>,
 }
 
-/// Finds edges that decide what the block that they enter does.
-pub fn threads(given: Saturated) -> Vec<Threads> {
+/// Finds edges that decide what the block that they enter does. `at_ends`: of the same function.
+pub fn threads(given: Saturated, at_ends: &KnownAtEnds) -> Vec<Threads> {
     let Saturated { function: f, skeleton: s, .. } = given;
     if !f.promises.is_empty() {
         return vec![];
     }
     let candidates: Vec<Candidate<'_>> = s.layout.iter().filter_map(|block| Candidate::new(given, *block)).collect();
-    if candidates.is_empty() {
-        return vec![];
-    }
-    let at_ends = KnownAtEnds::new(given);
     let mut busy: FxHashSet<BlockId> = FxHashSet::default();
     let mut found = vec![];
     for candidate in candidates {
-        let Some(threads) = candidate.threads(&at_ends) else { continue };
+        let Some(threads) = candidate.threads(at_ends) else { continue };
         let targets = f.block(threads.past).term.edges();
         let targets = targets.iter().map(|edge| edge.target);
         let from = threads.edges.iter().map(|(edge, _)| edge.from);

@@ -62,7 +62,7 @@ fn counted(library: &Path, ir: &Path, level: &str) -> (String, u32) {
 }
 
 /// What a program in LLVM IR does with a library in C.
-fn run_with(library: &Path, ir: &Path, level: &str) -> Output {
+pub(super) fn run_with(library: &Path, ir: &Path, level: &str) -> Output {
     let dir = tempfile::tempdir().unwrap();
     let (object, program) = (dir.path().join("library.o"), dir.path().join("program"));
     run(Command::new("clang-19").args(["-O2", "-c"]).arg(library).arg("-o").arg(&object));

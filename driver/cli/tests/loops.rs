@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use super::llvm::{lowered, prints, rewright, verify};
+use super::llvm::{lowered, prints, rewright, run_with, verify};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -238,6 +238,51 @@ fn nothing_else_follows_from_a_licence() {
         let (said, there) = licensed(&used, licence);
         assert!(there && said.ends_with("stays: what it leaves behind has no other form"), "{said}");
     }
+}
+
+#[test]
+fn loops_become_calls_where_rules_say_what_they_leave_in_memory() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/loops");
+    let dir = tempfile::tempdir().unwrap();
+    let before = lowered(&dir, &tests.join("outlined.c"), false, false);
+    let (after, pack) = (dir.path().join("out.ll"), tests.join("outlined.rw"));
+    let pack = pack.to_str().unwrap();
+    let said = rewright(
+        &["opt", "--rules", "std", "--rules", "std.loops", "--rules", pack, "--remarks", "-o"],
+        &before,
+        &after,
+    );
+    verify(&after);
+    let of = |ir: &Path, level: &str| run_with(&tests.join("library.c"), ir, level).stdout;
+    let expected = of(&before, "-O0");
+    for level in ["-O0", "-O2"] {
+        assert_eq!(String::from_utf8(of(&after, level)), String::from_utf8(expected.clone()), "{level}");
+    }
+    let text = fs::read_to_string(&after).unwrap();
+    let body = |name: &str| text.split("define ").find(|part| part.contains(&format!("@{name}("))).unwrap();
+    let loops = of_loops(&said);
+    for (name, call) in [
+        ("fill", "@fill64"),
+        ("fill_from", "@fill64"),
+        ("fill_last", "@fill64"),
+        ("copy", "@copy64"),
+        ("matrix", "@fill64"),
+    ] {
+        let body = body(name);
+        assert!(
+            body.matches("call void").count() == 1 && body.contains(call) && !body.contains("br "),
+            "{body}\n{said}"
+        );
+        assert!(loops[name][0].ends_with("is gone"), "{:?}", loops[name]);
+    }
+    // The value that the loop leaves behind, and one that is read there.
+    assert!(body("counted").contains("@fill64") && !body("counted").contains("br "), "{}", body("counted"));
+    assert!(!body("unchanged").contains("store") && !body("unchanged").contains("br "), "{}", body("unchanged"));
+    for name in ["varies", "two", "apart", "gaps", "conditional", "finds", "of_itself"] {
+        assert!(body(name).contains("br i1") && !loops[name][0].ends_with("is gone"), "{name}: {:?}", loops[name]);
+    }
+    // Inner loops are calls, too.
+    assert!(body("gaps").contains("@fill64"), "{}", body("gaps"));
 }
 
 #[test]

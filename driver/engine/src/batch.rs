@@ -2,6 +2,7 @@
 
 use super::EngineError;
 use super::primitives::Shared;
+use super::rule_filter::Matching;
 use egglog::api::RawValues;
 use egglog::{Core, EGraph, Value, Write};
 use indexmap::IndexSet;
@@ -20,6 +21,8 @@ pub(super) struct Batch<'a> {
     pub(super) shared: &'a Arc<Shared>,
     pub(super) units: &'a [&'a EGraphInput],
     pub(super) heads: Heads,
+    /// Tables that have rows, or get some.
+    pub(super) tables: Vec<usize>,
 }
 
 /// Units as rows, before they go in.
@@ -193,17 +196,17 @@ impl Rows {
 
 impl<'a> Batch<'a> {
     /// Puts units into an e-graph without rows, through the API: text would overflow egglog's parser. Of which types
-    /// classes are is said where rules ask it.
+    /// classes are is said where rules ask it. `matching`: what can happen then.
     pub(super) fn insert(
         egraph: &'a mut EGraph,
         program: &'a EgglogProgram,
         shared: &'a Arc<Shared>,
         units: &'a [&'a EGraphInput],
         rows: Rows,
-        asks_types: bool,
+        matching: &Matching,
     ) -> Result<Self, EngineError> {
         let lists = lists(program);
-        let isa = program.isa.as_ref().filter(|_| asks_types);
+        let isa = program.isa.as_ref().filter(|_| matching.asks_types);
         let inserted = egraph.update(|mut state| {
             let nil = match lists {
                 Some((nil, _)) => Some(state.add(&program.tables[nil].name, RawValues(Vec::new()))?),
@@ -248,6 +251,7 @@ impl<'a> Batch<'a> {
             Ok(())
         });
         inserted.map_err(|error| EngineError::Run(error.to_string()))?;
-        Ok(Batch { egraph, program, shared, units, heads: rows.heads })
+        let tables = matching.filled.iter().copied().filter(|symbol| *symbol < program.tables.len()).collect();
+        Ok(Batch { egraph, program, shared, units, heads: rows.heads, tables })
     }
 }

@@ -8,8 +8,8 @@ use super::EngineError;
 use super::batch::Batch;
 use super::order::RawNode;
 use super::read_back::rows;
-use egglog::api::RawValues;
-use egglog::{Value, Write};
+use super::said::{Found, Said};
+use egglog::Value;
 use rewright_cfg_skeleton::egraph::known::{IntTerm, solve};
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::program::{FactId, Program};
@@ -36,22 +36,15 @@ impl KnownFacts {
         self.facts.iter().map(|id| program.fact(*id).name.as_str()).collect()
     }
 
-    /// Says where the facts hold now.
-    pub(super) fn fill(&self, batch: &mut Batch<'_>) -> Result<(), EngineError> {
+    /// Says where the facts hold now; was something not said before?
+    pub(super) fn fill(&self, batch: &mut Batch<'_>, said: &mut Said) -> Result<bool, EngineError> {
         let rows = rows(batch)?;
         let source = batch.shared.source();
         let found = batch.shared.types(|types| {
             let mut asked = Asked { source, types, facts: &self.facts, known: FxHashMap::default() };
-            rows.iter().flat_map(|rows| asked.unit(rows)).collect::<Vec<(FactId, Value)>>()
+            rows.iter().flat_map(|rows| asked.unit(rows)).collect::<Vec<Found>>()
         });
-        let program = batch.program;
-        let inserted = batch.egraph.update(|mut state| {
-            for (fact, class) in &found {
-                state.add(&program.fact(*fact).name, RawValues(vec![*class]))?;
-            }
-            Ok(())
-        });
-        inserted.map_err(|error| EngineError::Run(error.to_string()))
+        said.say(batch, found)
     }
 }
 
@@ -65,7 +58,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// The facts that hold of the classes of one unit.
-    fn unit(&mut self, rows: &[RawNode]) -> Vec<(FactId, Value)> {
+    fn unit(&mut self, rows: &[RawNode]) -> Vec<Found> {
         let ops = &self.source.universe.ops;
         let mut classes: Vec<(Value, Option<Ty>)> = vec![];
         let mut number: FxHashMap<Value, usize> = FxHashMap::default();
@@ -88,7 +81,7 @@ impl Asked<'_> {
             integers.filter_map(|((class, ty), known)| Some((*class, (*ty)?, known.filter(|k| !k.is_top())?)));
         let mut found = vec![];
         for (class, ty, known) in integers {
-            found.extend(self.hold(ty, known).iter().map(|fact| (*fact, class)));
+            found.extend(self.hold(ty, known).iter().map(|fact| (*fact, class, None)));
         }
         found
     }

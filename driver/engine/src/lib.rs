@@ -31,6 +31,7 @@ mod primitives;
 mod read_back;
 mod rule_filter;
 mod run;
+mod said;
 #[cfg(test)]
 mod tests;
 
@@ -360,7 +361,7 @@ impl Engine {
             self.matching.entry(symbols).or_insert_with_key(|symbols| possible.matching(symbols.iter().copied()));
         let mut egraph = base.take(&self.program, &self.shared)?;
         let taken = clock::now();
-        let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows, matching.asks_types)?;
+        let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows, matching)?;
         let inserted = clock::now();
         let inputs: Vec<usize> = units.iter().map(|unit| unit.nodes.len()).collect();
         self.shared.meter(|meter| meter.begin(&options.budget, &inputs, held));
@@ -369,6 +370,7 @@ impl Engine {
             possible: &self.possible,
             asked: &self.asked,
             loop_facts: Some(&self.loop_facts).filter(|_| has_loops),
+            loop_symbols: &self.loop_symbols,
             known_facts: Some(&self.known_facts).filter(|_| finds_known),
             known_symbols: &self.known_symbols,
             prepared: &mut base.prepared,

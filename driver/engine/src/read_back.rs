@@ -41,7 +41,7 @@ pub(super) fn rows(batch: &Batch<'_>) -> Result<Vec<Vec<RawNode>>, EngineError> 
     }
     let mut units: Vec<Vec<RawNode>> =
         batch.units.iter().map(|unit| Vec::with_capacity(2 * unit.nodes.len())).collect();
-    for table in &batch.program.tables {
+    for table in batch.tables.iter().map(|table| &batch.program.tables[*table]) {
         if matches!(table.kind, TableKind::Cons | TableKind::Nil) {
             continue;
         }

@@ -130,9 +130,14 @@ impl Possible {
         (0..read.len()).filter(|symbol| read[*symbol]).collect()
     }
 
-    /// By symbol: what its table holds, of those that are asked for.
+    /// How many symbols there are.
+    pub(super) fn symbols(&self) -> usize {
+        self.names.len()
+    }
+
+    /// What the tables of these symbols hold.
     pub(super) fn contents(&self, batch: &Batch<'_>, symbols: &[usize]) -> Result<Vec<Contents>, EngineError> {
-        let mut contents = vec![Contents::default(); self.names.len()];
+        let mut contents = Vec::with_capacity(symbols.len());
         let read = batch.egraph.read(|state| {
             for symbol in symbols {
                 let name = &self.names[*symbol];
@@ -147,7 +152,7 @@ impl Possible {
                         sum = sum.wrapping_add(mixed(entry.inputs.iter().chain([&entry.output])));
                     })?;
                 }
-                contents[*symbol] = Contents { rows, sum };
+                contents.push(Contents { rows, sum });
             }
             Ok(())
         });

@@ -11,6 +11,7 @@ use super::known_facts::KnownFacts;
 use super::loop_facts::LoopFacts;
 use super::pattern_pairs::Present;
 use super::rule_filter::{Contents, Matching, Possible};
+use super::said::Said;
 use super::{EngineError, SaturationReport};
 use rewright_dsl::egglog::{EgglogProgram, Sort, TYPE_BITS, TableKind};
 use rewright_dsl::program::StepLimits;
@@ -62,6 +63,8 @@ pub(super) struct Rules<'r> {
     pub(super) asked: &'r [Asked],
     /// What says the facts that only loops tell; `None` where no unit has loops.
     pub(super) loop_facts: Option<&'r LoopFacts>,
+    /// The relations of those.
+    pub(super) loop_symbols: &'r [usize],
     /// What says the facts that bits and bounds tell; `None` where nothing is to say them.
     pub(super) known_facts: Option<&'r KnownFacts>,
     /// The relations of those.
@@ -87,17 +90,19 @@ pub(super) fn run(
         filled_at: None,
         known_at: None,
         hidden_at: None,
-        contents: Vec::new(),
-        table_changed_at: Vec::new(),
+        contents: vec![Contents::default(); rules.possible.symbols()],
+        table_changed_at: vec![0; rules.possible.symbols()],
+        said: Said::default(),
         present: Present::new(&rules.possible.nested),
         ran_at: FxHashMap::default(),
+        idle_at: vec![None; rules.asked.len()],
         rules,
         budget,
         report,
         steps: Vec::new(),
         stopped: false,
     };
-    runner.look()?;
+    runner.look_at_all()?;
     runner.sequence(plan)?;
     if runner.steps.is_empty() {
         runner.laws()?;
@@ -110,6 +115,10 @@ pub(super) fn run(
     });
     Ok((steps, stopped))
 }
+
+/// What there was: the last step that changed anything, and that step when facts about loops and those that bits and bounds
+/// tell were last found.
+type Time = (usize, Option<usize>, Option<usize>);
 
 struct Runner<'r, 'b> {
     batch: &'r mut Batch<'b>,
@@ -128,8 +137,12 @@ struct Runner<'r, 'b> {
     known_at: Option<usize>,
     /// That step when rows beside constants were last hidden.
     hidden_at: Option<usize>,
+    /// Facts that were found between steps.
+    said: Said,
     /// By group: the last step that ran it.
     ran_at: FxHashMap<usize, usize>,
+    /// By ruleset: when it last had nothing to find.
+    idle_at: Vec<Option<Time>>,
     budget: &'r Budget,
     report: &'r mut SaturationReport,
     steps: Vec<String>,
@@ -206,15 +219,16 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
+    /// Looks at what all tables hold now that rules read.
+    fn look_at_all(&mut self) -> Result<(), EngineError> {
+        self.look(&self.rules.matching.read)
+    }
+
     /// Looks at what tables hold now, and notes which ones have changed.
-    fn look(&mut self) -> Result<(), EngineError> {
-        let now = self.rules.possible.contents(self.batch, &self.rules.matching.read)?;
-        self.table_changed_at.resize(now.len(), 0);
-        self.contents.resize(now.len(), Contents::default());
-        let before = std::mem::replace(&mut self.contents, now);
-        for (at, (before, now)) in self.table_changed_at.iter_mut().zip(before.iter().zip(&self.contents)) {
-            if before != now {
-                *at = self.steps.len();
+    fn look(&mut self, symbols: &[usize]) -> Result<(), EngineError> {
+        for (symbol, now) in symbols.iter().zip(self.rules.possible.contents(self.batch, symbols)?) {
+            if std::mem::replace(&mut self.contents[*symbol], now) != now {
+                self.table_changed_at[*symbol] = self.steps.len();
             }
         }
         Ok(())
@@ -270,9 +284,10 @@ impl Runner<'_, '_> {
             && self.rules.asked[ruleset].loop_facts
             && self.filled_at != Some(self.changed_at)
         {
-            facts.fill(self.batch)?;
             self.filled_at = Some(self.changed_at);
-            self.look()?;
+            if facts.fill(self.batch, &mut self.said)? {
+                self.look(self.rules.loop_symbols)?;
+            }
         }
         Ok(())
     }
@@ -282,9 +297,10 @@ impl Runner<'_, '_> {
         let Some(facts) = self.rules.known_facts.filter(|_| self.known_at != Some(self.changed_at)) else {
             return Ok(false);
         };
-        facts.fill(self.batch)?;
         self.known_at = Some(self.changed_at);
-        self.look()?;
+        if facts.fill(self.batch, &mut self.said)? {
+            self.look(self.rules.known_symbols)?;
+        }
         Ok(true)
     }
 
@@ -304,6 +320,10 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
+    fn time(&self) -> Time {
+        (self.changed_at, self.filled_at, self.known_at)
+    }
+
     fn step(&mut self, ruleset: usize) -> Result<bool, EngineError> {
         if let Some(first) = self.batch.program.generations
             && self.rules.asked[ruleset].generations
@@ -319,8 +339,12 @@ impl Runner<'_, '_> {
         }
         self.fill_loop_facts(ruleset)?;
         self.hide_beside_constants()?;
+        if self.idle_at[ruleset] == Some(self.time()) {
+            return Ok(false);
+        }
         let groups = self.due(ruleset)?;
         if groups.is_empty() {
+            self.idle_at[ruleset] = Some(self.time());
             return Ok(false);
         }
         if self.steps.len() >= self.budget.steps {
@@ -353,7 +377,7 @@ impl Runner<'_, '_> {
         }
         self.steps.push(ran);
         if report.updated {
-            self.look()?;
+            self.look_at_all()?;
         }
         Ok(report.updated)
     }
@@ -362,7 +386,7 @@ impl Runner<'_, '_> {
 /// Nodes by unit.
 fn count_nodes(batch: &Batch<'_>) -> Result<Vec<u64>, EngineError> {
     let mut nodes = vec![0u64; batch.units.len()];
-    for table in &batch.program.tables {
+    for table in batch.tables.iter().map(|table| &batch.program.tables[*table]) {
         if matches!(table.kind, TableKind::Cons | TableKind::Nil) {
             continue;
         }

@@ -115,7 +115,11 @@ impl Checker<'_> {
             return self.loop_state(op, at, model, role);
         }
         let Some(model) = Model::from_name(&name) else {
-            let known = Model::ALL.iter().map(|m| m.name()).chain([THETA, LEAVE, PHI]).chain(LOOP_STATES.map(|(model, _)| model));
+            let known = Model::ALL
+                .iter()
+                .map(|m| m.name())
+                .chain([THETA, LEAVE, PHI])
+                .chain(LOOP_STATES.map(|(model, _)| model));
             return self.report(
                 Diag::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning").nearest(
                     &name,

@@ -55,7 +55,8 @@ impl Checker<'_> {
         let decl = self.program.universe.ops.get(op);
         let Effects { reads, writes, allocates, io, traps, diverges } = &decl.effects;
         let takes_a_loop = matches!(&decl.params[..], [l] if !l.constant && self.is_loop(&l.ty));
-        let only_writes = reads.is_empty() && writes.len() == 1 && allocates.is_empty() && !(*io || *traps || *diverges);
+        let only_writes =
+            reads.is_empty() && writes.len() == 1 && allocates.is_empty() && !(*io || *traps || *diverges);
         if !takes_a_loop || !only_writes || !decl.tparams.is_empty() || !decl.results.is_empty() {
             let form = format!("fn {}(l: Loop) -> ()  effects writes(memory)", decl.name);
             return self.misfit(op, at, model, "takes a loop, and writes one region", &form);

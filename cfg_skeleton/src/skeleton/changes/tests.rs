@@ -6,6 +6,11 @@ use crate::ir::verify::verify;
 use crate::skeleton::build;
 use crate::testing::{Builder, PLAIN, trap_code, universe, view};
 
+/// What can be changed.
+fn found_in(given: Saturated) -> Vec<Change> {
+    changes(given, &KnownAtEnds::new(given))
+}
+
 /// Changes after uniting these values, and the function with them made.
 fn changed(b: &Builder<'_>, u: &Universe, equal: &[(Value, Value)]) -> (Vec<Change>, Function) {
     let f = &b.function;
@@ -15,7 +20,7 @@ fn changed(b: &Builder<'_>, u: &Universe, equal: &[(Value, Value)]) -> (Vec<Chan
     let input = |v: &Value| s.value_input[v.index()].expect("a node");
     let unions: Vec<_> = equal.iter().map(|(a, b)| (input(a), input(b))).collect();
     let view = view(&s.input, &unions);
-    let found = changes(Saturated { function: f, cfg: &cfg, universe: u, skeleton: &s, view: &view });
+    let found = found_in(Saturated { function: f, cfg: &cfg, universe: u, skeleton: &s, view: &view });
     let out = apply(f, &found);
     assert!(verify(&out, u).is_empty(), "{:?}\n{}", verify(&out, u), Printer(&out, u));
     (found, out)
@@ -111,7 +116,7 @@ fn a_check_that_always_traps_ends_its_block() {
     };
     let class = view.class_of(condition);
     view.classes[class.index()].constant = Some(1);
-    let found = changes(Saturated { function: f, cfg: &cfg, universe: &u, skeleton: &s, view: &view });
+    let found = found_in(Saturated { function: f, cfg: &cfg, universe: &u, skeleton: &s, view: &view });
     let inst = s.statements[1].inst;
     assert_eq!(found, [Change::Trap { block: entry, inst, code: 1, keep: false }]);
     let out = apply(f, &found);
@@ -139,7 +144,7 @@ fn a_later_condition_leaves_the_instruction_and_is_reported_once() {
         };
         let class = view.class_of(condition);
         view.classes[class.index()].constant = Some(1);
-        let found = changes(Saturated { function: &f, cfg: &cfg, universe: &u, skeleton: &s, view: &view });
+        let found = found_in(Saturated { function: &f, cfg: &cfg, universe: &u, skeleton: &s, view: &view });
         assert_eq!(found.len(), 1 - round);
         f = apply(&f, &found);
     }
@@ -399,7 +404,7 @@ fn what_a_branch_implies_is_read_off_conjunctions() {
     let class = view.class_of(conjunction.both);
     view.classes[class.index()].constant = Some(0);
     let inst = s.statements[0].inst;
-    let changes = |view| changes(Saturated { function: &b.function, cfg: &cfg, universe: &u, skeleton: &s, view });
+    let changes = |view| found_in(Saturated { function: &b.function, cfg: &cfg, universe: &u, skeleton: &s, view });
     assert_eq!(changes(&view), [Change::Pass { block: less, inst }]);
     let view = crate::testing::view(&s.input, &[(conjunction.both, conjunction.fact)]);
     assert_eq!(changes(&view), [Change::Trap { block: less, inst, code: 3, keep: false }]);

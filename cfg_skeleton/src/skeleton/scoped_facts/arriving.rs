@@ -12,7 +12,7 @@
 //! taken to carry counts only for parameters that nothing else is equal to, except for what loops carry and what is
 //! computed from it. Of others it is known what follows without any assumption.
 
-use super::integers::Integers;
+use super::integers::{Integers, Nodes};
 use super::{Decider, Scope, behind};
 use crate::Saturated;
 use crate::egraph::known::{Computes, IntTerm, terms};
@@ -67,7 +67,7 @@ enum Carried {
 /// The integers of a function that is taken apart.
 pub(super) struct Arriving<'a> {
     given: Saturated<'a>,
-    nodes: Vec<IntTerm>,
+    nodes: Rc<Nodes>,
     params: Vec<Param>,
 }
 
@@ -113,7 +113,8 @@ impl<'a> Arriving<'a> {
                 }
             }
         }
-        Arriving { given, nodes: terms(view, universe), params }
+        let nodes = Rc::new(Nodes::new(view.classes.len(), terms(view, universe)));
+        Arriving { given, nodes, params }
     }
 
     /// What is known of integers everywhere. `decider`: for what holds at the ends of blocks, as far as that is known.
@@ -165,13 +166,12 @@ impl<'a> Arriving<'a> {
             let children = param.entering.iter().chain(&param.returning).map(|(_, class)| *class).collect();
             IntTerm { class: param.class, bits: param.bits, computes: Computes::OneOf, children }
         };
-        let terms = self.nodes.iter().cloned().chain(self.params.iter().map(of)).collect();
-        Integers::new(self.given.view.classes.len(), terms)
+        Integers::new(self.nodes.clone(), self.given.view.classes.len(), self.params.iter().map(of).collect())
     }
 
     /// The integers under assumptions. `taken`: the edges that can be; without it, all.
     fn integers(&self, carried: &[Carried], unassumed: &Integers, taken: Option<&FxHashSet<EdgeId>>) -> Integers {
-        let mut terms = self.nodes.clone();
+        let mut terms = vec![];
         // A carried value is a class of its own.
         let mut classes = self.given.view.classes.len();
         for (param, carried) in self.params.iter().zip(carried) {
@@ -205,7 +205,7 @@ impl<'a> Arriving<'a> {
                 terms.push(IntTerm { class: param.class, bits: param.bits, computes: Computes::OneOf, children });
             }
         }
-        Integers::new(classes, terms)
+        Integers::new(self.nodes.clone(), classes, terms)
     }
 
     /// The edges that can be taken.

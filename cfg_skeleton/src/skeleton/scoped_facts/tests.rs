@@ -14,7 +14,8 @@ fn decided(f: &Function, u: &Universe) -> Decisions {
     let cfg = Cfg::new(f);
     let skeleton = build(f, &cfg, u, &trap_code);
     let view = view(&skeleton.input, &[]);
-    decide(Saturated { function: f, cfg: &cfg, universe: u, skeleton: &skeleton, view: &view })
+    let given = Saturated { function: f, cfg: &cfg, universe: u, skeleton: &skeleton, view: &view };
+    KnownAtEnds::new(given).decisions
 }
 
 /// In both arms of `x < 10`: whether `x + by < than` is decided where the arm ends.
@@ -185,7 +186,7 @@ fn edges_that_are_not_taken_say_nothing_of_what_a_parameter_equals() {
     for equal in [vec![], vec![(input(q), input(chosen))]] {
         let view = view(&skeleton.input, &equal);
         let given = Saturated { function: f, cfg: &cfg, universe: &u, skeleton: &skeleton, view: &view };
-        let constant = decide(given).params.get(&(merge, 0)).copied();
+        let constant = KnownAtEnds::new(given).decisions.params.get(&(merge, 0)).copied();
         assert_eq!(constant, equal.is_empty().then_some(1));
         let known = KnownAtEnds::new(given).known(entry, view.class_of(input(chosen)));
         assert!(known.expect("an integer").allows(2));
@@ -286,6 +287,7 @@ fn what_a_loop_leaves_tells_nothing_of_what_is_equal_to_it() {
     let skeleton = build(f, &cfg, &u, &trap_code);
     let input = |value: Value| skeleton.value_input[value.index()].expect("a node");
     let view = view(&skeleton.input, &[(input(x), input(left))]);
-    let decided = decide(Saturated { function: f, cfg: &cfg, universe: &u, skeleton: &skeleton, view: &view });
+    let given = Saturated { function: f, cfg: &cfg, universe: &u, skeleton: &skeleton, view: &view };
+    let decided = KnownAtEnds::new(given).decisions;
     assert!(decided.params.is_empty(), "{:?}", decided.params);
 }

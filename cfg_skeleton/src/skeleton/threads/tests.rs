@@ -15,7 +15,8 @@ fn threaded(b: &Builder<'_>, u: &Universe) -> (Function, usize) {
     let cfg = Cfg::new(f);
     let skeleton = build(f, &cfg, u, &trap_code);
     let view = view(&skeleton.input, &[]);
-    let found = threads(Saturated { function: f, cfg: &cfg, universe: u, skeleton: &skeleton, view: &view });
+    let given = Saturated { function: f, cfg: &cfg, universe: u, skeleton: &skeleton, view: &view };
+    let found = threads(given, &KnownAtEnds::new(given));
     let out = apply_threads(f, &found);
     assert!(verify(&out, u).is_empty(), "{:?}\n{}", verify(&out, u), Printer(&out, u));
     (out, found.iter().map(|threads| threads.edges.len()).sum())

@@ -6,8 +6,8 @@ use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::ir::{Function, InstKind};
 use rewright_cfg_skeleton::skeleton::narrow::is_narrowable;
 use rewright_cfg_skeleton::skeleton::{
-    Change, Delay, Hoist, apply, apply_delays, apply_hoists, apply_promotion, apply_threads, changes, delays, hoists,
-    promotion, threads,
+    Change, Delay, Hoist, KnownAtEnds, apply, apply_delays, apply_hoists, apply_promotion, apply_threads, changes,
+    delays, hoists, promotion, threads,
 };
 use rewright_typeprop::Universe;
 
@@ -87,14 +87,15 @@ impl Restructured {
 /// move at last. For a back end whose own passes do all this, they stay.
 pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, Restructured)> {
     let Saturated { function, universe, .. } = given;
-    let changes = changes(given);
+    let at_ends = KnownAtEnds::new(given);
+    let changes = changes(given, &at_ends);
     if !changes.is_empty() {
         return Some((apply(function, &changes), Restructured::of_changes(&changes)));
     }
     if options.select.prefer_original {
         return None;
     }
-    let threads = threads(given);
+    let threads = threads(given, &at_ends);
     if !threads.is_empty() {
         let threaded = threads.iter().map(|threads| threads.edges.len()).sum();
         return Some((apply_threads(function, &threads), Restructured { threaded, ..Restructured::default() }));

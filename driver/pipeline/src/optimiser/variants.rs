@@ -8,9 +8,12 @@
 use super::unit::{Progress, Unit};
 use super::{Batch, Fate, Optimiser, Options, Rules, VariantFate, VariantRemark};
 use rewright_cfg_skeleton::ir::cfg::Weighing;
-use rewright_cfg_skeleton::ir::{Cfg, inline};
-use rewright_cfg_skeleton::variants::{Proposal, merge_proposals, proposals, speaks_of_loops, vary};
+use rewright_cfg_skeleton::ir::{BlockId, Cfg, inline};
+use rewright_cfg_skeleton::select::cost::CostAndSize;
+use rewright_cfg_skeleton::variants::{Change, Proposal, merge_proposals, proposals, speaks_of_loops, vary};
 use rewright_typeprop::Universe;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Changes of one function, each on top of those before: so many that do not unroll loops, and then so many that do.
 const MAX_CHANGES: usize = 4;
@@ -44,82 +47,136 @@ impl Optimiser {
     /// Takes cheaper variants of a unit's function for it, as long as some are found.
     pub(super) fn vary(&self, unit: &mut Unit, universe: &Universe, options: &Options, batch: &mut Batch) {
         for unrolls in [false, true] {
-            let wanted = |proposal: &Proposal| proposal.change.unrolls() == unrolls;
+            let mut gains = Gains::new();
             for _ in 0..MAX_CHANGES {
-                if !self.take_cheapest(unit, wanted, universe, options, batch) {
+                let wanted = |proposal: &Proposal| proposal.change.unrolls() == unrolls;
+                let variants = proposed(unit, wanted, universe, options);
+                if !self.take_cheapest(unit, variants, &mut gains, universe, options, batch) {
                     break;
                 }
             }
         }
     }
 
-    /// Takes the cheapest of a unit's variants that are wanted, if it is cheaper; was one taken?
+    /// Takes the cheapest of a unit's variants, if it is cheaper; was one taken?
     fn take_cheapest(
         &self,
         unit: &mut Unit,
-        wanted: impl Fn(&Proposal) -> bool,
+        variants: Vec<Variant>,
+        gains: &mut Gains,
         universe: &Universe,
         options: &Options,
         batch: &mut Batch,
     ) -> bool {
-        let Some((chosen, built)) = unit.chosen().and_then(|chosen| Some((chosen, chosen.built.as_ref()?))) else {
-            return false;
-        };
-        let before = chosen.cost(universe, options);
-        let cfg = Cfg::new(built).weighed(options.select.cost.weighing);
-        if inline::instructions(built) > MAX_INSTRUCTIONS {
-            return false;
-        }
-        let mut proposed = merge_proposals(built, &cfg, universe);
-        if speaks_of_loops(universe) {
-            proposed.extend(proposals(built, &cfg, universe));
-        }
-        let (mut tried, mut remarks) = (vec![], vec![]);
-        // A change that has cost more mostly costs more when another loop is changed, too.
-        let was_tried = |proposal: &Proposal| {
-            let same = |r: &VariantRemark| (r.header, r.change) == (proposal.header, proposal.change);
-            unit.variants
-                .iter()
-                .any(|remark| same(remark) && !matches!(remark.fate, VariantFate::Second(_) | VariantFate::Untried))
-        };
-        for proposal in proposed.into_iter().filter(|proposal| wanted(proposal) && !was_tried(proposal)) {
-            let mut say = |fate| remarks.push(remark(proposal, fate));
-            if tried.len() == MAX_TRIED {
-                say(VariantFate::Untried);
-                continue;
-            }
-            match vary(built, &cfg, universe, proposal) {
-                Ok(Some(function)) => tried.push((proposal, Unit::new(&function, universe))),
-                Ok(None) => {}
-                Err(unfaithful) => say(VariantFate::Failed(unfaithful.to_string())),
-            }
-        }
-        let (proposals, mut units): (Vec<Proposal>, Vec<Unit>) = tried.into_iter().unzip();
-        self.choose_all(&mut units, universe, options, batch);
+        let Some(before) = unit.chosen().map(|chosen| chosen.cost(universe, options)) else { return false };
         let cost = |unit: &Unit| unit.chosen().map(|chosen| chosen.cost(universe, options));
-        let made = (0..units.len()).filter_map(|n| Some((cost(&units[n])?.weighed(), n)));
-        let cheapest = made.min().map(|(_, n)| n);
-        let cheapest = cheapest.filter(|n| cost(&units[*n]).is_some_and(|cost| cost.weighed() < before.weighed()));
-        for (n, (proposal, unit)) in proposals.into_iter().zip(&units).enumerate() {
-            let fate = match (&unit.state, cost(unit)) {
-                (_, Some(after)) if Some(n) == cheapest => {
-                    VariantFate::Taken { before: before.cost, after: after.cost }
-                }
-                (_, Some(variant)) if variant.weighed() < before.weighed() => VariantFate::Second(variant.cost),
-                (_, Some(variant)) if variant.cost < before.cost => VariantFate::Larger(variant.cost),
-                (_, Some(variant)) => VariantFate::Dearer(variant.cost),
-                (Progress::Done(Fate::Failed(why) | Fate::PassedThrough(why)), None) => {
-                    VariantFate::Failed(why.clone())
-                }
-                (_, None) => continue,
-            };
-            remarks.push(remark(proposal, fate));
+        let (mut chosen, mut open): (Vec<Variant>, Vec<Variant>) = (vec![], variants);
+        loop {
+            let cheapest = chosen.iter().filter_map(|variant| Some(cost(&variant.unit)?.weighed())).min();
+            let due = due(&mut open, gains, cheapest.map_or(0, |cheapest| before.weighed().saturating_sub(cheapest)));
+            if due.is_empty() {
+                break;
+            }
+            let (places, mut units): (Vec<(usize, Proposal)>, Vec<Unit>) =
+                due.into_iter().map(|Variant { number, proposal, unit }| ((number, proposal), unit)).unzip();
+            self.choose_all(&mut units, universe, options, batch);
+            let done = places.into_iter().zip(units);
+            chosen.extend(done.map(|((number, proposal), unit)| Variant { number, proposal, unit }));
         }
-        unit.variants.extend(remarks);
+        chosen.sort_by_key(|variant| variant.number);
+        let made = chosen.iter().enumerate().filter_map(|(n, variant)| Some((cost(&variant.unit)?, n)));
+        let cheapest = made.min_by_key(|(cost, n)| (cost.weighed(), *n));
+        let cheapest = cheapest.filter(|(cost, _)| cost.weighed() < before.weighed()).map(|(_, n)| n);
+        for (n, Variant { proposal, unit: variant, .. }) in chosen.iter().enumerate() {
+            let after = cost(variant);
+            let gain = after.map_or(0, |after| before.weighed().saturating_sub(after.weighed()));
+            gains.insert((proposal.header, proposal.change), gain);
+            let fate = fate(&variant.state, before, after, Some(n) == cheapest);
+            unit.variants.extend(fate.map(|fate| remark(*proposal, fate)));
+        }
         let Some(cheapest) = cheapest else { return false };
-        unit.take(units.swap_remove(cheapest));
+        unit.take(chosen.swap_remove(cheapest).unit);
         true
     }
+}
+
+/// What changes have gained when they were tried last.
+type Gains = BTreeMap<(BlockId, Change), u128>;
+
+/// A variant of a unit's function.
+struct Variant {
+    /// Its position among those that are tried together.
+    number: usize,
+    proposal: Proposal,
+    unit: Unit,
+}
+
+/// The variants that are tried next: those that were not tried before, and of the others the one that gained most, unless that
+/// was less than half of what one gains now. A change that gained much less than another one mostly does so when another
+/// loop is changed, too.
+fn due(open: &mut Vec<Variant>, gains: &Gains, gained: u128) -> Vec<Variant> {
+    let gain = |variant: &Variant| gains.get(&(variant.proposal.header, variant.proposal.change)).copied();
+    let (mut due, known): (Vec<Variant>, Vec<Variant>) =
+        std::mem::take(open).into_iter().partition(|variant| gain(variant).is_none());
+    *open = known;
+    let most =
+        (0..open.len()).filter(|n| gain(&open[*n]) > Some(gained / 2)).max_by_key(|n| (gain(&open[*n]), Reverse(*n)));
+    due.extend(most.map(|most| open.remove(most)));
+    due
+}
+
+/// The variants of a unit's function that are wanted and worth a try. Those that are not tried are noted.
+fn proposed(
+    unit: &mut Unit,
+    wanted: impl Fn(&Proposal) -> bool,
+    universe: &Universe,
+    options: &Options,
+) -> Vec<Variant> {
+    let Some(built) = unit.chosen().and_then(|chosen| chosen.built.as_ref()) else { return vec![] };
+    if inline::instructions(built) > MAX_INSTRUCTIONS {
+        return vec![];
+    }
+    let cfg = Cfg::new(built).weighed(options.select.cost.weighing);
+    let mut proposed = merge_proposals(built, &cfg, universe);
+    if speaks_of_loops(universe) {
+        proposed.extend(proposals(built, &cfg, universe));
+    }
+    // A change that has cost more mostly costs more when another loop is changed, too.
+    let was_tried = |proposal: &Proposal| {
+        let same = |r: &VariantRemark| (r.header, r.change) == (proposal.header, proposal.change);
+        let is_over = |fate: &VariantFate| !matches!(fate, VariantFate::Second(_) | VariantFate::Untried);
+        unit.variants.iter().any(|remark| same(remark) && is_over(&remark.fate))
+    };
+    let (mut variants, mut remarks) = (vec![], vec![]);
+    for proposal in proposed.into_iter().filter(|proposal| wanted(proposal) && !was_tried(proposal)) {
+        let mut say = |fate| remarks.push(remark(proposal, fate));
+        if variants.len() == MAX_TRIED {
+            say(VariantFate::Untried);
+            continue;
+        }
+        match vary(built, &cfg, universe, proposal) {
+            Ok(Some(function)) => {
+                let number = variants.len();
+                variants.push(Variant { number, proposal, unit: Unit::new(&function, universe) });
+            }
+            Ok(None) => {}
+            Err(unfaithful) => say(VariantFate::Failed(unfaithful.to_string())),
+        }
+    }
+    unit.variants.extend(remarks);
+    variants
+}
+
+/// What became of a variant that costs `after`; `None` where it came to nothing.
+fn fate(state: &Progress, before: CostAndSize, after: Option<CostAndSize>, taken: bool) -> Option<VariantFate> {
+    Some(match (state, after) {
+        (_, Some(after)) if taken => VariantFate::Taken { before: before.cost, after: after.cost },
+        (_, Some(after)) if after.weighed() < before.weighed() => VariantFate::Second(after.cost),
+        (_, Some(after)) if after.cost < before.cost => VariantFate::Larger(after.cost),
+        (_, Some(after)) => VariantFate::Dearer(after.cost),
+        (Progress::Done(Fate::Failed(why) | Fate::PassedThrough(why)), None) => VariantFate::Failed(why.clone()),
+        (_, None) => return None,
+    })
 }
 
 /// Are variants wanted, and can rules gain by them what counts?
