@@ -4,5 +4,6 @@
 
 mod cranelift_expected;
 mod extraction;
+mod heads;
 mod loops;
 mod variants;

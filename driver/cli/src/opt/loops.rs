@@ -18,6 +18,8 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
         format!("loop {}{nested}: {}", number + 1, said(remark).join("; "))
     };
     let inlined = (!function.inlined.is_empty()).then(|| format!("inlined: {}", function.inlined.join(", ")));
+    let heads = (!function.heads.is_empty())
+        .then(|| format!("inlined as far as it may return at once: {}", each_once(&function.heads)));
     let jumps = (function.tail_calls > 0).then(|| match function.tail_calls {
         1 => "1 call of itself, which it returns, is a jump".to_string(),
         calls => format!("{calls} calls of itself, which it returns, are jumps"),
@@ -30,6 +32,7 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
         .then(|| format!("more specific types of parameters of blocks: {}", each_once(&function.narrowed)));
     inlined
         .into_iter()
+        .chain(heads)
         .chain(jumps)
         .chain(narrowed)
         .chain(moved)
