@@ -123,6 +123,7 @@ fn changed(change: Change) -> String {
         Change::Unrolled(times) => format!("with {times} iterations in one"),
         Change::Together(times) => format!("with {times} iterations behind one test"),
         Change::Divided(block) => format!("for each way that block {} branches", block.0),
+        Change::Fused(block) => format!("together with the one that follows it (block {})", block.0),
         Change::Copied(block) => format!("block {} for each way into it", block.0),
     }
 }
@@ -163,6 +164,7 @@ pub(in super::super) fn variants_json(variants: &[VariantRemark]) -> serde_json:
             Change::Unrolled(times) => ("unrolled", Some(times), None),
             Change::Together(times) => ("together", Some(times), None),
             Change::Divided(block) => ("divided", None, Some(block.0)),
+            Change::Fused(block) => ("fused", None, Some(block.0)),
             Change::Copied(block) => ("copied", None, Some(block.0)),
         };
         let (before, cost, because) = match &remark.fate {
