@@ -14,6 +14,7 @@ mod definitions;
 pub mod dominance;
 pub mod frequencies;
 pub(crate) mod frontier;
+pub mod heads;
 pub mod infer;
 pub mod inline;
 pub mod interp;

@@ -1,30 +1,38 @@
-//! Functions that do the same over other control flow: a loop whose first test is made ahead of it and whose others stand
-//! at its end, iterations ahead of a loop, several iterations in one or behind one test, a loop for each way that a condition
-//! comes out which it does not change; a merge of which each way into it has a copy.
+//! Functions that do the same over other control flow: a loop whose first test is made ahead of it and whose others
+//! stand at its end, iterations ahead of a loop, several iterations in one or behind one test, a loop for each way
+//! that a condition comes out which it does not change, two loops as one; a merge of which each way into it has a
+//! copy.
 //!
-//! A variant consists of copies of blocks of the original ([`copies`]); a [`Change`] says which, and where their edges
-//! lead ([`shapes`]). Nothing is computed otherwise: what is known in a copy (that a first test holds, which way a branch
-//! goes) rules find out, and whether the variant is better, costs say. A loop that is copied whole as often as it
-//! runs is gone because its last test is known to fail, not because anything here says so.
+//! A variant, except for one of two loops ([`fusion`], [`fused`]), consists of copies of blocks of the original
+//! ([`copies`]); a [`Change`] says which, and where their edges lead ([`shapes`]). Nothing is computed otherwise:
+//! what is known in a copy (that a first test holds, which way a branch goes) rules find out, and whether the
+//! variant is better, costs say. A loop that is copied whole as often as it runs is gone because its last test is
+//! known to fail, not because anything here says so.
 //!
 //! **Invariant**: what [`vary`] gives is verified, and [`check`] has found it to be made of copies, from nothing but the
-//! two functions and what each block is a copy of.
+//! two functions and what each block is a copy of; or [`fused`] has found that two loops may be one, from nothing
+//! but the two functions.
 
+mod affine;
 mod check;
 mod condition;
 mod copies;
 mod decided;
+mod fused;
+mod fusion;
 mod merges;
 mod rename;
 mod shapes;
 mod together;
 
 pub use check::NoCopy;
+pub use fused::NotFused;
 
 use crate::ir::verify::{IrError, verify};
 use crate::ir::{BlockId, Cfg, Function, InstKind, LoopId};
 use condition::steady_branches;
 use copies::Witness;
+use fusion::Pair;
 use rewright_typeprop::Universe;
 use rewright_typeprop::ops::LoopRole;
 use shapes::Copyable;
@@ -62,6 +70,8 @@ pub enum Change {
     Together(u64),
     /// One loop for each way that this block's branch goes, which always goes the same way.
     Divided(BlockId),
+    /// Each of its iterations is followed by one of the loop with this header, which followed it.
+    Fused(BlockId),
     /// Each way into this merge has a copy of it.
     Copied(BlockId),
 }
@@ -93,6 +103,9 @@ pub enum Unfaithful {
     /// It is not made of copies.
     #[error(transparent)]
     NoCopy(#[from] NoCopy),
+    /// Two loops are one that may not be.
+    #[error(transparent)]
+    NotFused(#[from] NotFused),
 }
 
 /// Does a pack speak of loops?
@@ -113,6 +126,9 @@ pub fn proposals(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Pro
     for (of, l) in cfg.loops().rev() {
         let Some(copyable) = Copyable::new(function, cfg, of) else { continue };
         let mut propose = |change| found.push(Proposal { of: Some(of), header: l.header, change });
+        if let Some(second) = follower(function, cfg, universe, of) {
+            propose(Change::Fused(second));
+        }
         let size = copyable.blocks().iter().map(|block| instructions(function, *block)).sum::<usize>();
         let is_small = |times: &u64| *times <= MAX_ITERATIONS && times * size as u64 <= MAX_COPIES;
         let times = copyable.trips(universe).filter(is_small);
@@ -137,14 +153,22 @@ pub fn proposals(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Pro
     found
 }
 
+/// The header of the loop that follows another one, if the two may be one.
+fn follower(function: &Function, cfg: &Cfg, universe: &Universe, of: LoopId) -> Option<BlockId> {
+    let pair = Pair::new(function, cfg, of)?;
+    let fused = pair.fused(pair.tested(universe)?)?;
+    let is_right = verify(&fused, universe).is_empty() && fused::check(function, &fused, universe).is_ok();
+    is_right.then_some(pair.second.of.header)
+}
+
 /// What a block executes, constants aside.
 fn instructions(function: &Function, block: BlockId) -> usize {
     let insts = function.block(block).insts.iter();
     insts.filter(|id| !matches!(function.inst(**id).kind, InstKind::Const(_))).count()
 }
 
-/// The function with a change made that [`proposals`] or [`merge_proposals`] has given for it; none where it cannot be made: an edge that
-/// must stay would have to carry more.
+/// The function with a change made that [`proposals`] or [`merge_proposals`] has given for it; none where it cannot
+/// be made: an edge that must stay would have to carry more.
 ///
 /// # Errors
 /// What is made is not verified or not made of copies: a bug.
@@ -154,6 +178,15 @@ pub fn vary(
     universe: &Universe,
     proposal: Proposal,
 ) -> Result<Option<Function>, Unfaithful> {
+    if let (Change::Fused(_), Some(of)) = (proposal.change, proposal.of) {
+        let fused = Pair::new(function, cfg, of).and_then(|pair| pair.fused(pair.tested(universe)?));
+        let Some(fused) = fused else { return Ok(None) };
+        if let Some(error) = verify(&fused, universe).first() {
+            return Err(Unfaithful::Invalid(error.clone()));
+        }
+        fused::check(function, &fused, universe)?;
+        return Ok(Some(fused));
+    }
     let Some((variant, witness)) = changed(function, cfg, universe, proposal) else { return Ok(None) };
     if let Some(error) = verify(&variant, universe).first() {
         return Err(Unfaithful::Invalid(error.clone()));

@@ -8,6 +8,7 @@ mod denotation;
 mod effect_traces;
 mod emitted;
 mod hard_cases;
+mod heads;
 mod import_cycles;
 mod known_facts;
 mod layout;

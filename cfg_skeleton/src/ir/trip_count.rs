@@ -192,7 +192,7 @@ impl<'a> CountedLoops<'a> {
     }
 
     /// Is it sure to end, if the loops in it do?
-    pub(super) fn ends(&self, id: LoopId, l: &Loop) -> bool {
+    pub(crate) fn ends(&self, id: LoopId, l: &Loop) -> bool {
         let blocks = self.cfg.loop_blocks(id).iter();
         blocks.flat_map(|b| self.exit_tests(id, l, *b)).any(|test| test.is_reached())
     }

@@ -114,8 +114,8 @@ impl<'a> Copyable<'a> {
             Change::Unrolled(times) => self.unrolled(&mut copies, times),
             Change::Together(times) => self.together(&mut copies, times, universe)?,
             Change::Divided(branch) => self.divided(&mut copies, branch, universe)?,
-            // That is no change of a loop.
-            Change::Copied(_) => return None,
+            // These are no copies of a loop.
+            Change::Fused(_) | Change::Copied(_) => return None,
         }
         copies.finish()
     }

@@ -1,15 +1,19 @@
 //! Calls of functions of the same file, and their bodies in the place of the calls.
 //!
-//! The body of a call is that of the function of the file that it names, if CLIF says that the two are linked together
-//! (`colocated`): what is not may be another function of that name. How a body takes a call's place is Cranelift's own
-//! affair; which calls are worth it is decided here by size, and then by cost ([`super::optimise`]). Functions that lead
-//! back to themselves stay calls.
+//! The body of a call is that of the function of the file that it names, if CLIF says that the two are linked
+//! together (`colocated`): what is not may be another function of that name. How a body takes a call's place is
+//! Cranelift's own affair; which calls are worth it is decided here by size, and then by cost
+//! ([`super::optimise`]). Functions that lead back to themselves stay calls, behind their heads
+//! ([`rewright_cfg_skeleton::ir::heads`]).
 
 use crate::panics::quietly;
 use crate::read::File;
 use cranelift_codegen::Context;
+use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::inline::{Inline, InlineCommand};
-use cranelift_codegen::ir::{self as clif, ExternalName, FuncRef, Opcode, UserFuncName};
+use cranelift_codegen::ir::{
+    self as clif, ArgumentPurpose, BlockCall, ExtFuncData, ExternalName, FuncRef, InstBuilder, Opcode, UserFuncName,
+};
 use rewright_cfg_skeleton::ir::inline::InlineLimits;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -55,9 +59,19 @@ impl Calls {
         !self.callees[caller].is_empty()
     }
 
+    /// What a function calls, once for each call.
+    pub(crate) fn callees(&self, caller: usize) -> &[usize] {
+        &self.callees[caller]
+    }
+
     /// The function of a name.
     pub(crate) fn function(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()?
+    }
+
+    /// Has no other function of the file a function's name?
+    pub(crate) fn is_only(&self, file: &File, function: usize) -> bool {
+        self.function(&file.functions[function].name()) == Some(function)
     }
 
     /// Does a function lead back to itself?
@@ -131,6 +145,46 @@ pub(crate) fn inlined<'a>(
     let mut small = Small { body, size: instructions(caller), calls: vec![] };
     let changed = quietly(|| context.inline(&mut small)).ok()?.ok()?;
     changed.then_some(Inlined { function: context.func, calls: small.calls })
+}
+
+/// A function of which only its head is left, these blocks, which goes on with a call of the function. None where
+/// its parameters are more than values.
+pub(crate) fn headed(function: &clif::Function, head: &[clif::Block]) -> Option<clif::Function> {
+    let is_value =
+        |param: &clif::AbiParam| matches!(param.purpose, ArgumentPurpose::Normal | ArgumentPurpose::VMContext);
+    if !function.signature.params.iter().all(is_value) {
+        return None;
+    }
+    let mut f = function.clone();
+    let rest = f.dfg.make_block();
+    f.layout.append_block(rest);
+    let others: Vec<clif::Block> = f.layout.blocks().filter(|block| *block != rest && !head.contains(block)).collect();
+    for block in head {
+        let last = f.layout.last_inst(*block)?;
+        let dfg = &mut f.dfg;
+        for target in dfg.insts[last].branch_destination_mut(&mut dfg.jump_tables, &mut dfg.exception_tables) {
+            if !head.contains(&target.block(&dfg.value_lists)) {
+                *target = BlockCall::new(rest, [], &mut dfg.value_lists);
+            }
+        }
+    }
+    others.into_iter().for_each(|block| f.layout.remove_block_and_insts(block));
+    // The head only computes: its frame has nothing in it.
+    f.sized_stack_slots.clear();
+    f.dynamic_stack_slots.clear();
+    let name = match f.name.clone() {
+        UserFuncName::Testcase(name) => ExternalName::TestCase(name),
+        UserFuncName::User(name) => ExternalName::User(f.declare_imported_user_function(name)),
+    };
+    let signature = f.signature.clone();
+    let signature = f.import_signature(signature);
+    let callee = f.import_function(ExtFuncData { name, signature, colocated: true, patchable: false });
+    let args = f.dfg.block_params(f.layout.entry_block()?).to_vec();
+    let mut at = FuncCursor::new(&mut f).at_bottom(rest);
+    let call = at.ins().call(callee, &args);
+    let results = at.func.dfg.inst_results(call).to_vec();
+    at.ins().return_(&results);
+    Some(f)
 }
 
 fn instructions(f: &clif::Function) -> usize {

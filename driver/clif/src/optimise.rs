@@ -1,17 +1,19 @@
-//! CLIF through the pipeline, a file or one function: import what can be imported, optimise, export what became cheaper.
+//! CLIF through the pipeline, a file or one function: import what can be imported, optimise, export what became
+//! cheaper.
+
+mod calls;
 
 use super::export::{ExportError, Exported, Surroundings, export};
 use super::import::{ImportError, Imported, import};
-use super::inline::{Calls, Inlined, inlined};
+use super::inline::Calls;
 use super::names::Names;
 use super::read::{File, Rejected, verify};
 use super::{tail_calls, told};
 use cranelift_codegen::ir::{self as clif, Endianness, TrapCode};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::FlagsOrIsa;
-use rewright_cfg_skeleton::ir::cfg::FREQUENCY_ONE;
+use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::frequencies::note_frequencies;
-use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function};
 use rewright_dsl::program::Program;
 use rewright_engine::EngineError;
 use rewright_extract::clock;
@@ -126,8 +128,11 @@ impl ClifOptimiser {
         }
         let universe = &self.optimiser.program().universe;
         let makes_loops = self.optimiser.makes_loops(universe, options);
+        let calls = Calls::new(file);
         let jump = |(index, slot): (usize, &mut Option<Result<Imported, OutOfScope>>)| match slot {
-            Some(Ok(imported)) if makes_loops => tail_calls::jump(&file.functions[index].func, imported, universe),
+            Some(Ok(imported)) if makes_loops && calls.is_only(file, index) => {
+                tail_calls::jump(&file.functions[index].func, imported, universe)
+            }
             _ => 0,
         };
         let jumps: Vec<usize> = imported.iter_mut().enumerate().map(jump).collect();
@@ -173,86 +178,9 @@ impl ClifOptimiser {
         // A profile counts blocks of functions as they are.
         let options = self.optimiser.with_variants(universe, options);
         if options.variants && options.counts.is_none() {
-            self.inline_calls(file, &options, &mut outcome);
+            self.inline_calls(file, &calls, &options, &mut outcome);
         }
         outcome
-    }
-
-    /// Has bodies take the place of calls of small functions of the file, callees first, where that costs less.
-    fn inline_calls(&self, file: &File, options: &Options, outcome: &mut FileOutcome) {
-        let calls = Calls::new(file);
-        let universe = &self.optimiser.program().universe;
-        let makes_loops = self.optimiser.makes_loops(universe, options);
-        for caller in calls.order.iter().copied().filter(|caller| calls.any(*caller)) {
-            let Some(before) = outcome.statistics.outcome(caller) else { continue };
-            let original = &file.functions[caller].func;
-            let replaced = &outcome.replaced;
-            let inlined = inlined(original, &|name| {
-                let callee = calls.function(name).filter(|callee| *callee != caller && !calls.is_recursive(*callee))?;
-                Some(replaced[callee].as_ref().unwrap_or(&file.functions[callee].func))
-            });
-            let Some(inlined) = inlined.filter(|inlined| file.accepts(&inlined.function).is_ok()) else { continue };
-            let Some(price) = self.price_of_calls(file, options, &calls, caller, &inlined, outcome) else { continue };
-            let (cost_before, bound) = (before.cost_before + price, before.cost_after + price);
-            let Ok(mut imported) = self.import_function(&inlined.function, file.endianness()) else { continue };
-            let jumps = if makes_loops { tail_calls::jump(&inlined.function, &mut imported, universe) } else { 0 };
-            let mut batch = self.optimiser.optimise(std::slice::from_ref(&imported.function), universe, options);
-            outcome.statistics.phases.add(&batch.phases);
-            for (rule, report) in batch.rules {
-                outcome.statistics.rules.entry(rule).or_default().add(report);
-            }
-            let mut after = batch.outcomes.pop().expect("one outcome per function that went in");
-            after.note_tail_calls(jumps, &imported.function);
-            if !matches!(after.fate, Fate::Optimised | Fate::Unchanged) || after.cost_after >= bound {
-                continue;
-            }
-            let callees = inlined.calls.into_iter().map(|(_, callee)| callee).collect();
-            let after = OptimisedFunction { fate: Fate::Optimised, cost_before, inlined: callees, ..after };
-            let accepted = || file.accepts(&inlined.function);
-            let (new, fate, mut names) =
-                self.exported(&inlined.function, accepted, file.endianness(), &imported, &after);
-            if let Some(new) = new {
-                // Its former names are those of the caller: bodies that are new there have numbers of their own.
-                outcome.sides[caller] = options.log.then(|| told::sides(original, &imported, &after, &new));
-                // They are those of the function with the bodies in it.
-                names.originals.clear();
-                let name = file.functions[caller].name();
-                outcome.replaced[caller] = Some(new.function);
-                outcome.statistics.functions[caller] =
-                    Some(FunctionOutcome { name, fate, outcome: Some(after), names, unwritten: vec![] });
-            }
-        }
-    }
-
-    /// What calls cost that are inlined: what is called, the call, and the return.
-    fn price_of_calls(
-        &self,
-        file: &File,
-        options: &Options,
-        calls: &Calls,
-        caller: usize,
-        inlined: &Inlined,
-        outcome: &FileOutcome,
-    ) -> Option<u64> {
-        let universe = &self.optimiser.program().universe;
-        let original = &file.functions[caller].func;
-        let Imported { function, payloads } = self.import(file, caller).ok()?;
-        let cfg = Cfg::new(&function).weighed(options.select.cost.weighing);
-        let mut sum = 0u64;
-        for (call, callee) in &inlined.calls {
-            let block = original.layout.inst_block(*call)?;
-            let ours = payloads.blocks.iter().position(|b| *b == block);
-            // A call that is not reached costs nothing.
-            let frequency = ours.map_or(0, |b| cfg.frequency(BlockId(b as u32)));
-            let callee = calls.function(callee)?;
-            let body = match outcome.statistics.outcome(callee) {
-                Some(known) => known.cost_after,
-                None => self.optimiser.cost_of(&self.import(file, callee).ok()?.function, universe, options),
-            };
-            let once = body / FREQUENCY_ONE + 2 * options.select.cost.branch;
-            sum = sum.saturating_add(frequency.saturating_mul(once));
-        }
-        Some(sum)
     }
 
     fn exported<'a>(

@@ -8,7 +8,7 @@ use rewright_cfg_skeleton::ir::tail_calls::jump_for_tail_calls;
 use rewright_cfg_skeleton::ir::{Inst, InstKind, Value};
 use rewright_typeprop::Universe;
 
-/// Makes jumps of a function's tail calls of itself; gives how many.
+/// Makes jumps of a function's tail calls of itself; gives how many. No other function that may be called has its name.
 pub(crate) fn jump(original: &clif::Function, imported: &mut Imported, universe: &Universe) -> usize {
     if knows_its_frame(original) {
         return 0;

@@ -10,7 +10,8 @@ use rewright_packs as packs;
 use rewright_pipeline::optimiser::{Options, VariantFate};
 use std::path::Path;
 
-const HEAD: &str = "test interpret\ntarget x86_64\n\nfunction %print(i64) {\nblock0(v0: i64):\n    return\n}\n\n";
+pub(super) const HEAD: &str =
+    "test interpret\ntarget x86_64\n\nfunction %print(i64) {\nblock0(v0: i64):\n    return\n}\n\n";
 
 /// Prints a counter as long as it is below the parameter: a test, a call, the callee's return, a sum and a jump.
 const TEST_FIRST: &str = "function %f(i64) {
@@ -164,17 +165,17 @@ block0(v0: i64):
 ; run: %f(0) == 1
 ";
 
-fn optimiser(names: &[&str]) -> ClifOptimiser {
+pub(super) fn optimiser(names: &[&str]) -> ClifOptimiser {
     let roots = names.iter().map(|name| packs::root(Path::new(name)).unwrap()).collect();
     ClifOptimiser::new(packs::load(roots).program).unwrap()
 }
 
-fn options(variants: bool) -> Options {
+pub(super) fn options(variants: bool) -> Options {
     Options { variants, log: true, ..Options::default() }
 }
 
 /// The last function of a file, without packs about loops, with them, and with variants besides.
-fn executed(function: &str) -> [u64; 3] {
+pub(super) fn executed(function: &str) -> [u64; 3] {
     let file = read(&format!("{HEAD}{function}")).unwrap();
     let (without, with) = (optimiser(&["std"]), optimiser(&["std", "std.loops"]));
     let row = |variants| -> Row {

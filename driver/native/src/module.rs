@@ -9,6 +9,7 @@
 mod bodies;
 pub mod compile;
 mod front;
+mod heads;
 mod lines;
 mod points;
 mod results;

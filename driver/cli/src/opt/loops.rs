@@ -18,6 +18,8 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
         format!("loop {}{nested}: {}", number + 1, said(remark).join("; "))
     };
     let inlined = (!function.inlined.is_empty()).then(|| format!("inlined: {}", function.inlined.join(", ")));
+    let heads = (!function.heads.is_empty())
+        .then(|| format!("inlined as far as it may return at once: {}", each_once(&function.heads)));
     let jumps = (function.tail_calls > 0).then(|| match function.tail_calls {
         1 => "1 call of itself, which it returns, is a jump".to_string(),
         calls => format!("{calls} calls of itself, which it returns, are jumps"),
@@ -30,6 +32,7 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
         .then(|| format!("more specific types of parameters of blocks: {}", each_once(&function.narrowed)));
     inlined
         .into_iter()
+        .chain(heads)
         .chain(jumps)
         .chain(narrowed)
         .chain(moved)
@@ -120,6 +123,7 @@ fn changed(change: Change) -> String {
         Change::Unrolled(times) => format!("with {times} iterations in one"),
         Change::Together(times) => format!("with {times} iterations behind one test"),
         Change::Divided(block) => format!("for each way that block {} branches", block.0),
+        Change::Fused(block) => format!("together with the one that follows it (block {})", block.0),
         Change::Copied(block) => format!("block {} for each way into it", block.0),
     }
 }
@@ -160,6 +164,7 @@ pub(in super::super) fn variants_json(variants: &[VariantRemark]) -> serde_json:
             Change::Unrolled(times) => ("unrolled", Some(times), None),
             Change::Together(times) => ("together", Some(times), None),
             Change::Divided(block) => ("divided", None, Some(block.0)),
+            Change::Fused(block) => ("fused", None, Some(block.0)),
             Change::Copied(block) => ("copied", None, Some(block.0)),
         };
         let (before, cost, because) = match &remark.fate {

@@ -110,6 +110,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                     entry["changed"] = told.changes.iter().map(changed).collect();
                     entry["loops"] = loops::json(&o.loops);
                     entry["inlined"] = json!(o.inlined);
+                    entry["heads"] = json!(o.heads);
                     entry["restructured"] = loops::restructured_json(&o.restructured);
                     entry["moved_statements"] = loops::moved_statements_json(&o.moved_statements);
                     entry["narrowed"] = json!(o.narrowed);

@@ -1,7 +1,7 @@
 //! The two points of the pipeline at which rules run, and inlining between them, callees first.
 //!
 //! **Invariant**: what goes out for a function is its original or something verified that costs less; recursion is
-//! never inlined, so each function is done a bounded number of times.
+//! never inlined but for heads ([`super::heads`]), so each function is done a bounded number of times.
 
 use super::front::block_name;
 use super::lines::Lines;
@@ -119,7 +119,8 @@ impl Work<'_> {
                 *before = together(before, after);
             }
         }
-        for (index, mut outcome) in chosen.iter().zip(outcomes) {
+        for (index, outcome) in chosen.iter().zip(outcomes) {
+            let mut outcome = self.with_heads(outcome);
             self.count_types_of_callees(*index, &mut outcome);
             self.done.module.functions[*index] = outcome.function.clone();
             let name = &self.done.module.functions[*index].name;
@@ -127,7 +128,7 @@ impl Work<'_> {
         }
     }
 
-    fn run(&mut self, functions: &[Function], schedule: &str) -> Vec<OptimisedFunction> {
+    pub(super) fn run(&mut self, functions: &[Function], schedule: &str) -> Vec<OptimisedFunction> {
         if functions.is_empty() {
             return vec![];
         }
@@ -190,7 +191,7 @@ struct Inlined {
 }
 
 /// What both points did to one function.
-fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFunction {
+pub(super) fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFunction {
     let mut rules = before.rules.clone();
     rules.extend(&after.rules);
     rules.sort_unstable();

@@ -66,6 +66,8 @@ pub struct OptimisedFunction {
     pub narrowed: Vec<String>,
     /// Functions whose bodies have taken the place of calls before anything else was done, once for each call.
     pub inlined: Vec<String>,
+    /// Functions whose heads ([`rewright_cfg_skeleton::ir::heads`]) have, once for each call.
+    pub heads: Vec<String>,
     /// Tail calls of itself that became jumps before anything else was done.
     pub tail_calls: usize,
     /// The values of what goes out that the original has, too, with those (where logging is on).

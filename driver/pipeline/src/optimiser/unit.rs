@@ -173,6 +173,7 @@ impl Unit {
             moved_statements: vec![],
             narrowed: vec![],
             inlined: vec![],
+            heads: vec![],
             tail_calls: 0,
             originals: BTreeMap::new(),
         };
