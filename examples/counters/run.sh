@@ -21,7 +21,7 @@ remarked() {
     [[ $said == *"$2" ]] || fail "a remark says of $1: $2"
 }
 remarked charged 'carries 2 sum; goes on while icmp_slt holds, and ends; is gone'
-remarked scale 'gets 1 sum; stays: it has effects, or may trap'
+remarked scale 'gets 1 sum; stays: it writes memory, and no rule can say what it leaves behind there'
 remarked fingerprint 'gets 1 product; stays: what it leaves behind has no other form'
 remarked newest_first 'goes on while icmp_sgt holds, and ends; stays: what it leaves behind has no other form'
 remarked first_above 'stays: it has several exits'

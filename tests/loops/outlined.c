@@ -55,7 +55,7 @@ KEEP void apart(int64_t *a, int64_t n, int64_t v) {
 }
 KEEP void gaps(int64_t *a, int64_t n, int64_t m, int64_t v) {
   for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j < m - 1; j++) a[i * m + j] = v;
+    for (int64_t j = 0; j < m; j++) a[i * (m + 1) + j] = v;
 }
 KEEP void conditional(int64_t *a, int64_t n, int64_t v) {
   for (int64_t i = 0; i < n; i++)
@@ -99,7 +99,7 @@ int main(void) {
     varies(others + 8, n), print("varies");
     two(words, others, n, 14), print("two");
     apart(words + 2, n, 15), print("apart");
-    gaps(words + 30, n, 4, 16), print("gaps");
+    gaps(words + 30, n, 3, 16), print("gaps");
     conditional(words, n, 17), print("conditional");
     printf("%lld\n", (long long)finds(words, n, 17));
     of_itself(words, n), print("of_itself");
