@@ -6,6 +6,7 @@
 use super::hard_cases::Case;
 use super::loops::{WITH_LOOPS, checked, load, root};
 use rewright_cfg_skeleton::ir::parse::parse;
+use rewright_cfg_skeleton::ir::text::print;
 use rewright_clif::names::trap_code;
 use rewright_packs as packs;
 use rewright_pipeline::optimiser::{LoopTest, Optimiser, Options};
@@ -173,10 +174,11 @@ const STORES: &str = "func f -> (i64) { b0(v0: i64, v1: i64): v2: i64 = const 0 
 fn wrong_rules_about_what_loops_leave_in_memory_are_found() {
     let pack = |rules: &str| {
         format!(
-            "pack states import std.core import std.fold import std.loops import std.loop_states
+            "pack states import std.core import std.fold import std.arith import std.loops import std.loop_states
              ruleset states {{ {rules} }}
              schedule default {{ repeat 3 {{ run std.loops.laws  run std.loops.entering  run std.loops.based
-                                             run std.fold.arithmetic  run states }} }}"
+                                             run std.fold.arithmetic  run std.fold.bits
+                                             run std.arith.identities  run states }} }}"
         )
     };
     let rule = |left: &str, at: &str, right: &str| {
@@ -205,4 +207,27 @@ fn wrong_rules_about_what_loops_leave_in_memory_are_found() {
             "{left}, {at}, {right}: nothing is found"
         );
     }
+}
+
+/// Each iteration stores what is there; what the loop leaves is read.
+const IDLE: &str = "func f -> (i64) { b0(v0: i64): v2: i64 = const 0 v3: i64 = const 1 v4: i64 = const 3 jump b1(v2)
+    b1(v5: i64): v6: i8 = icmp_slt{i64} v5, v4 br v6, b2, b3
+    b2: v7: i64 = ishl{i64, i64} v5, v4 v8: i64 = iadd{i64} v0, v7 v10: i64 = load{i64} v8, v2 @region0
+        store{i64} v8, v10, v2 @region0 v9: i64 = iadd{i64} v5, v3 jump b1(v9)
+    b3: v11: i64 = load{i64} v0, v2 @region0 return v11 }";
+
+#[test]
+fn loops_that_leave_memory_as_it_is_go() {
+    let roots = || ["std", "std.loops", "std.loop_states"].map(|name| packs::root(Path::new(name)).unwrap());
+    for report in checked(load(roots().into()), &[IDLE]) {
+        assert!(report.disagreements.is_empty(), "{}", report.disagreements[0]);
+        assert!(report.comparisons > 100, "{}", report.comparisons);
+    }
+    let program = load(roots().into());
+    let mut universe = program.universe.clone();
+    let functions = parse(IDLE, &mut universe).unwrap().functions;
+    let optimiser = Optimiser::new(program, trap_code).unwrap();
+    let batch = optimiser.optimise(&functions, &universe, &Options::default());
+    let text = print(&batch.outcomes[0].function, &universe);
+    assert!(!text.contains("store") && !text.contains("br "), "{text}");
 }

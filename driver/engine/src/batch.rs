@@ -2,7 +2,6 @@
 
 use super::EngineError;
 use super::primitives::Shared;
-use super::rule_filter::Matching;
 use egglog::api::RawValues;
 use egglog::{Core, EGraph, Value, Write};
 use indexmap::IndexSet;
@@ -196,17 +195,18 @@ impl Rows {
 
 impl<'a> Batch<'a> {
     /// Puts units into an e-graph without rows, through the API: text would overflow egglog's parser. Of which types
-    /// classes are is said where rules ask it. `matching`: what can happen then.
+    /// classes are is said where rules ask it. `filled`: tables, and other symbols, that have rows or get some.
     pub(super) fn insert(
         egraph: &'a mut EGraph,
         program: &'a EgglogProgram,
         shared: &'a Arc<Shared>,
         units: &'a [&'a EGraphInput],
         rows: Rows,
-        matching: &Matching,
+        asks_types: bool,
+        filled: &[usize],
     ) -> Result<Self, EngineError> {
         let lists = lists(program);
-        let isa = program.isa.as_ref().filter(|_| matching.asks_types);
+        let isa = program.isa.as_ref().filter(|_| asks_types);
         let inserted = egraph.update(|mut state| {
             let nil = match lists {
                 Some((nil, _)) => Some(state.add(&program.tables[nil].name, RawValues(Vec::new()))?),
@@ -251,7 +251,7 @@ impl<'a> Batch<'a> {
             Ok(())
         });
         inserted.map_err(|error| EngineError::Run(error.to_string()))?;
-        let tables = matching.filled.iter().copied().filter(|symbol| *symbol < program.tables.len()).collect();
+        let tables = filled.iter().copied().filter(|symbol| *symbol < program.tables.len()).collect();
         Ok(Batch { egraph, program, shared, units, heads: rows.heads, tables })
     }
 }

@@ -361,7 +361,15 @@ impl Engine {
             self.matching.entry(symbols).or_insert_with_key(|symbols| possible.matching(symbols.iter().copied()));
         let mut egraph = base.take(&self.program, &self.shared)?;
         let taken = clock::now();
-        let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows, matching)?;
+        let mut batch = Batch::insert(
+            &mut egraph,
+            &self.program,
+            &self.shared,
+            units,
+            rows,
+            matching.asks_types,
+            &matching.filled,
+        )?;
         let inserted = clock::now();
         let inputs: Vec<usize> = units.iter().map(|unit| unit.nodes.len()).collect();
         self.shared.meter(|meter| meter.begin(&options.budget, &inputs, held));
