@@ -159,14 +159,14 @@ fn remarks_say_what_became_of_loops() {
     assert_eq!(sums.because, Some("what it leaves behind has no other form"));
 }
 
-/// What three iterations store: `x` beside one another, or `y` at one place.
+/// What three iterations store: `x` beside one another, and what was not there at one place.
 const STORES: &str = "func f -> (i64) { b0(v0: i64, v1: i64): v2: i64 = const 0 v3: i64 = const 1 v4: i64 = const 3
     v20: i64 = const 8 jump b1(v2)
     b1(v5: i64): v6: i8 = icmp_slt{i64} v5, v4 br v6, b2, b3
     b2: v7: i64 = ishl{i64, i64} v5, v4 v8: i64 = iadd{i64} v0, v7 store{i64} v8, v1, v2 @region0
         v9: i64 = iadd{i64} v5, v3 jump b1(v9)
-    b3: v11: i64 = load{i64} v0, v20 @region0 jump b4(v2)
-    b4(v12: i64): store{i64} v0, v11, v2 @region0 v13: i64 = iadd{i64} v12, v3 v14: i8 = icmp_slt{i64} v13, v4
+    b3: v11: i64 = load{i64} v0, v20 @region0 v21: i64 = iadd{i64} v11, v3 jump b4(v2)
+    b4(v12: i64): store{i64} v0, v21, v2 @region0 v13: i64 = iadd{i64} v12, v3 v14: i8 = icmp_slt{i64} v13, v4
         br v14, b4(v13), b5
     b5: v15: i64 = load{i64} v0, v2 @region0 return v15 }";
 
@@ -199,7 +199,7 @@ fn wrong_rules_about_what_loops_leave_in_memory_are_found() {
         ("left", sum, "s"),
         ("left", sum, "store(sum(l, p, 8), x, 0) after s"),
         ("left_last", "p", "s"),
-        ("left_last", "p", "store(p, 0, 0) after s"),
+        ("left_last", "p", "store(p, ineg(x), 0) after s"),
     ] {
         let reports = checked(load(vec![root(&pack(&rule(left, at, right)))]), &[STORES]);
         assert!(
