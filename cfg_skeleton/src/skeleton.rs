@@ -86,7 +86,7 @@ pub struct Skeleton {
     pub movable: Vec<InputId>,
     /// Loops that rules may speak of; those of [`EGraphInput::loops`].
     pub loops: Vec<SimpleLoop>,
-    /// What these loops leave behind in memory, where rules may speak of that.
+    /// The states of memory behind these loops, where a pack declares operations for them.
     pub left: Vec<LeftState>,
     /// Comparisons that are tested behind branches on related ones, by [`Test`].
     pub conjunctions: Vec<Conjunction>,

@@ -137,8 +137,8 @@ impl Solved {
         Solved { terms, known, users }
     }
 
-    /// What is known where these terms hold, too, which may have classes beyond those of the others; there are `classes`.
-    /// What is known without them holds with them, so it is where this begins.
+    /// The solution with further terms. Their classes may be new ones; there are `classes` in all. Starts from the solution
+    /// without them, since further terms only narrow it.
     pub fn with(&self, classes: usize, further: &[IntTerm]) -> Vec<Option<Known>> {
         let mut known = self.known.clone();
         known.resize(classes, None);

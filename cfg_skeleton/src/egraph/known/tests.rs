@@ -1,4 +1,4 @@
-//! What is known with further terms is what is known of all of them at once.
+//! Adding terms to a solution gives the same as solving all terms at once.
 
 use super::*;
 

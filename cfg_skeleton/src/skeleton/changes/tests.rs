@@ -6,7 +6,7 @@ use crate::ir::verify::verify;
 use crate::skeleton::build;
 use crate::testing::{Builder, PLAIN, trap_code, universe, view};
 
-/// What can be changed.
+/// The changes that are found in a function.
 fn found_in(given: Saturated) -> Vec<Change> {
     changes(given, &KnownAtEnds::new(given))
 }
