@@ -159,7 +159,7 @@ fn remarks_say_what_became_of_loops() {
     assert_eq!(sums.because, Some("what it leaves behind has no other form"));
 }
 
-/// What three iterations store: `x` beside one another, and what was not there at one place.
+/// Two loops of three iterations: the first stores `x` in consecutive words, the second `x + 1` in the first word.
 const STORES: &str = "func f -> (i64) { b0(v0: i64, v1: i64): v2: i64 = const 0 v3: i64 = const 1 v4: i64 = const 3
     v20: i64 = const 8 jump b1(v2)
     b1(v5: i64): v6: i8 = icmp_slt{i64} v5, v4 br v6, b2, b3
