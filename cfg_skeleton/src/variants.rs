@@ -1,38 +1,44 @@
 //! Functions that do the same over other control flow: a loop whose first test is made ahead of it and whose others
 //! stand at its end, iterations ahead of a loop, several iterations in one or behind one test, a loop for each way
 //! that a condition comes out which it does not change, two loops as one; a merge of which each way into it has a
-//! copy.
+//! copy; two loops, one in the other, the other way round.
 //!
-//! A variant, except for one of two loops ([`fusion`], [`fused`]), consists of copies of blocks of the original
+//! A variant, except for those of two loops ([`fusion`], [`interchange`]), consists of copies of blocks of the original
 //! ([`copies`]); a [`Change`] says which, and where their edges lead ([`shapes`]). Nothing is computed otherwise:
 //! what is known in a copy (that a first test holds, which way a branch goes) rules find out, and whether the
 //! variant is better, costs say. A loop that is copied whole as often as it runs is gone because its last test is
 //! known to fail, not because anything here says so.
 //!
 //! **Invariant**: what [`vary`] gives is verified, and [`check`] has found it to be made of copies, from nothing but the
-//! two functions and what each block is a copy of; or [`fused`] has found that two loops may be one, from nothing
-//! but the two functions.
+//! two functions and what each block is a copy of; or [`fused`] or [`interchanged`] has found, from nothing but the two functions, that
+//! two loops may be one, or the other way round.
 
-mod affine;
+mod accesses;
 mod check;
 mod condition;
 mod copies;
 mod decided;
 mod fused;
 mod fusion;
+mod interchange;
+mod interchanged;
 mod merges;
+mod places;
+mod polynomial;
 mod rename;
 mod shapes;
 mod together;
 
 pub use check::NoCopy;
 pub use fused::NotFused;
+pub use interchanged::NotInterchanged;
 
 use crate::ir::verify::{IrError, verify};
-use crate::ir::{BlockId, Cfg, Function, InstKind, LoopId};
+use crate::ir::{BlockId, Cfg, Function, InstKind, Loop, LoopId};
 use condition::steady_branches;
 use copies::Witness;
 use fusion::Pair;
+use interchange::Nest;
 use rewright_typeprop::Universe;
 use rewright_typeprop::ops::LoopRole;
 use shapes::Copyable;
@@ -72,6 +78,8 @@ pub enum Change {
     Divided(BlockId),
     /// Each of its iterations is followed by one of the loop with this header, which followed it.
     Fused(BlockId),
+    /// It changes places with the loop with this header, the only one in it.
+    Interchanged(BlockId),
     /// Each way into this merge has a copy of it.
     Copied(BlockId),
 }
@@ -106,6 +114,9 @@ pub enum Unfaithful {
     /// Two loops are one that may not be.
     #[error(transparent)]
     NotFused(#[from] NotFused),
+    /// Two loops are the other way round that may not be.
+    #[error(transparent)]
+    NotInterchanged(#[from] NotInterchanged),
 }
 
 /// Does a pack speak of loops?
@@ -161,6 +172,21 @@ fn follower(function: &Function, cfg: &Cfg, universe: &Universe, of: LoopId) -> 
     is_right.then_some(pair.second.of.header)
 }
 
+/// Loops that may change places with the only one in them so that accesses come nearer to each other, and how many cache
+/// lines fewer are moved per call, times the weight of an execution ([`Cfg::frequency`]). The function is in normal form.
+pub fn interchanges(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<(Proposal, u64)> {
+    let proposal = |(id, l): (LoopId, &Loop)| {
+        let nest = Nest::new(function, cfg, universe, id)?;
+        let moved = u64::try_from(places::nearer(&nest, universe, cfg)?).ok().filter(|moved| *moved > 0)?;
+        let made = nest.interchanged();
+        let is_right = verify(&made, universe).is_empty() && interchanged::check(function, &made, universe).is_ok();
+        let lines = moved.saturating_mul(cfg.frequency(nest.inner.of.latch)) / places::LINE.unsigned_abs();
+        let change = Change::Interchanged(nest.inner.of.header);
+        is_right.then_some((Proposal { of: Some(id), header: l.header, change }, lines))
+    };
+    cfg.loops().filter_map(proposal).collect()
+}
+
 /// What a block executes, constants aside.
 fn instructions(function: &Function, block: BlockId) -> usize {
     let insts = function.block(block).insts.iter();
@@ -178,19 +204,37 @@ pub fn vary(
     universe: &Universe,
     proposal: Proposal,
 ) -> Result<Option<Function>, Unfaithful> {
-    if let (Change::Fused(_), Some(of)) = (proposal.change, proposal.of) {
-        let fused = Pair::new(function, cfg, of).and_then(|pair| pair.fused(pair.tested(universe)?));
-        let Some(fused) = fused else { return Ok(None) };
-        if let Some(error) = verify(&fused, universe).first() {
-            return Err(Unfaithful::Invalid(error.clone()));
+    type Check = fn(&Function, &Function, &Universe) -> Result<(), Unfaithful>;
+    let (moved, check): (Option<Function>, Check) = match (proposal.change, proposal.of) {
+        (Change::Fused(_), Some(of)) => {
+            let fused = Pair::new(function, cfg, of).and_then(|pair| pair.fused(pair.tested(universe)?));
+            (fused, |original, variant, universe| Ok(fused::check(original, variant, universe)?))
         }
-        fused::check(function, &fused, universe)?;
-        return Ok(Some(fused));
-    }
+        (Change::Interchanged(_), Some(of)) => {
+            let interchanged = Nest::new(function, cfg, universe, of).map(|nest| nest.interchanged());
+            (interchanged, |original, variant, universe| Ok(interchanged::check(original, variant, universe)?))
+        }
+        _ => return copied(function, cfg, universe, proposal),
+    };
+    let Some(moved) = moved else { return Ok(None) };
+    verified(&moved, universe)?;
+    check(function, &moved, universe)?;
+    Ok(Some(moved))
+}
+
+fn verified(variant: &Function, universe: &Universe) -> Result<(), Unfaithful> {
+    verify(variant, universe).first().map_or(Ok(()), |error| Err(Unfaithful::Invalid(error.clone())))
+}
+
+/// A variant that is made of copies.
+fn copied(
+    function: &Function,
+    cfg: &Cfg,
+    universe: &Universe,
+    proposal: Proposal,
+) -> Result<Option<Function>, Unfaithful> {
     let Some((variant, witness)) = changed(function, cfg, universe, proposal) else { return Ok(None) };
-    if let Some(error) = verify(&variant, universe).first() {
-        return Err(Unfaithful::Invalid(error.clone()));
-    }
+    verified(&variant, universe)?;
     check::check(function, &variant, universe, &witness)?;
     Ok(Some(variant))
 }

@@ -83,6 +83,8 @@ pub struct CostModel {
     pub branch: u64,
     /// The same: a jump back to the header of a loop. Others may lead to the next block.
     pub jump: u64,
+    /// A line of a cache that is moved. Only loops that may be interchanged are compared by how many they move.
+    pub line: u64,
     /// What a size that a declared cost names counts as where it is unknown.
     pub assumed: i64,
     /// How blocks weigh against each other.
@@ -100,6 +102,7 @@ impl Default for CostModel {
             opaque: 3 * COST_SCALE,
             branch: 0,
             jump: 0,
+            line: 0,
             assumed: 16,
             weighing: Weighing::default(),
             prices: vec![],
@@ -108,10 +111,10 @@ impl Default for CostModel {
 }
 
 impl CostModel {
-    /// The same prices, and those of control flow: a simple instruction's.
+    /// The same prices, and those of control flow, a simple instruction's, and of lines of a cache, that of ten of them.
     #[must_use]
     pub fn with_control(self) -> Self {
-        CostModel { branch: 3 * COST_SCALE, jump: 3 * COST_SCALE, ..self }
+        CostModel { branch: 3 * COST_SCALE, jump: 3 * COST_SCALE, line: 30 * COST_SCALE, ..self }
     }
 
     /// What one execution of a node costs.

@@ -20,19 +20,17 @@
 //! the access: then there are accesses in each megabyte of all addresses. Not all of them are memory, but none of
 //! the accesses may trap.
 
-use super::affine::{Affine, Iterations, Term};
+use super::accesses::{Access, MAX_STEP, accesses, stays_below};
 use super::fusion::{Pair, Single, Tested, defined};
-use crate::ir::objects::{ObjectId, PrivateObjects};
+use super::polynomial::{Factor, Iterations};
+use crate::ir::objects::PrivateObjects;
 use crate::ir::operations::Operations;
 use crate::ir::trip_count::{CountedBranch, CountedLoops};
 use crate::ir::uses::uses;
-use crate::ir::{Block, BlockId, Cfg, Edge, EdgeArg, Function, Inst, InstId, InstKind, RegionId, Terminator, Value};
-use rewright_typeprop::{Repr, Universe};
+use crate::ir::{Block, BlockId, Cfg, Edge, EdgeArg, Function, InstId, Terminator, Value};
+use rewright_typeprop::Universe;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
-
-/// By how much an address may move on where it is not known how often it does.
-const MAX_STEP: i64 = 1 << 20;
 
 /// Why two loops are not one: a bug in how that was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -214,7 +212,7 @@ impl Check<'_> {
             let found = counted.counted_branches(l.of.id, self.cfg.natural_loop(l.of.id));
             found.into_iter().filter(|test| test.block == l.test).collect::<Vec<_>>()
         };
-        let of = |l: &Single<'_>, value| self.iterations(l, &operations).affine(value);
+        let of = |l: &Single<'_>, value| self.iterations(l, &operations).polynomial(value);
         let bound = |test: &CountedBranch| test.limit.ok_or(test.bound);
         let others = tests(self.second());
         tests(self.first()).into_iter().find(|one| {
@@ -231,7 +229,7 @@ impl Check<'_> {
     }
 
     fn iterations<'i>(&'i self, l: &Single<'i>, operations: &'i Operations<'i>) -> Iterations<'i> {
-        Iterations { of: l.of, universe: self.universe, operations }
+        Iterations { of: vec![l.of], universe: self.universe, operations, monotone: vec![] }
     }
 
     /// Condition 2.
@@ -276,12 +274,12 @@ impl Check<'_> {
     fn memory(&self) -> Checked {
         let operations = Operations::new(self.original, self.universe);
         let objects = PrivateObjects::new(self.original, self.cfg, self.universe);
-        let accesses = |l: &Single<'_>| self.accesses(l, &operations, &objects);
-        let (first, second) = (accesses(self.first())?, accesses(self.second())?);
+        let of = |l: &Single<'_>| accesses(&self.iterations(l, &operations), &objects);
+        let (first, second) = (of(self.first())?, of(self.second())?);
         let counted = CountedLoops::new(self.original, self.cfg, self.universe);
         let test = self.counted_alike(&counted).ok_or("the loops do not count alike")?;
         let keep_order =
-            |one: &Access, other: &Access| one.is_apart_from(other) || one.meets_once(other, self.bits(&test));
+            |one: &Access, other: &Access| one.is_apart_from(other) || meet_once(one, other, self.bits(&test));
         let pairs = first.iter().flat_map(|one| second.iter().map(move |other| (one, other)));
         require(
             pairs.into_iter().all(|(one, other)| keep_order(one, other)),
@@ -294,113 +292,35 @@ impl Check<'_> {
         let bits = self.universe.types.scalar(self.original.ty(test.counter)).map_or(64, |scalar| scalar.bits());
         bits - test.step.trailing_zeros().min(bits)
     }
-
-    /// The accesses of a loop that does nothing else but compute.
-    fn accesses(
-        &self,
-        l: &Single<'_>,
-        operations: &Operations<'_>,
-        objects: &PrivateObjects,
-    ) -> Result<Vec<Access>, &'static str> {
-        let o = self.original;
-        let iterations = self.iterations(l, operations);
-        let mut found = vec![];
-        for block in l.of.blocks() {
-            let each_time = self.cfg.loop_of(*block) == Some(l.of.id) && self.cfg.dominates(*block, l.of.latch);
-            for inst in o.block(*block).insts.iter().map(|id| o.inst(*id)) {
-                if !inst.is_silent(self.universe) {
-                    let access = self.access(inst, &iterations, objects);
-                    found.push(Access { each_time, ..access.ok_or("a loop may trap, or has another effect")? });
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    fn access(&self, inst: &Inst, iterations: &Iterations<'_>, objects: &PrivateObjects) -> Option<Access> {
-        let InstKind::Op { op, targs, access: Some(access) } = &inst.kind else { return None };
-        let op = self.universe.ops.get(*op);
-        let memory = op.model?.memory()?;
-        let plain = access.trap.is_none() && !op.effects.io && !op.effects.diverges && op.effects.allocates.is_empty();
-        let (address, offset) = match (memory.store, &inst.args[..]) {
-            (true, [address, _, offset]) | (false, [address, offset]) => (*address, *offset),
-            _ => return None,
-        };
-        let bits = match memory.bits {
-            Some(bits) => Some(bits),
-            None => targs.first().and_then(|ty| self.universe.types.repr(*ty)).map(Repr::total_bits),
-        };
-        let size = i64::from(bits?.div_ceil(8));
-        let offset = iterations.operations.constant(offset)?;
-        let add = |sum: Affine| Affine { offset: sum.offset.wrapping_add(offset), ..sum };
-        let is_word = self.universe.types.scalar(self.original.ty(address)).is_some_and(|scalar| scalar.bits() == 64);
-        plain.then(|| Access {
-            writes: memory.store,
-            readonly: access.readonly,
-            region: access.region,
-            object: objects.of(address),
-            address: iterations.affine(address).filter(|_| is_word).map(add),
-            size,
-            each_time: false,
-        })
-    }
 }
 
-/// An access of one of the loops.
-struct Access {
-    writes: bool,
-    /// Nothing changes what it reads.
-    readonly: bool,
-    region: RegionId,
-    object: Option<ObjectId>,
-    /// Of its first byte, where that is known.
-    address: Option<Affine>,
-    size: i64,
-    /// Is it made in each iteration?
-    each_time: bool,
-}
-
-impl Access {
-    /// Does the order of the two never matter?
-    fn is_apart_from(&self, other: &Access) -> bool {
-        let regions = [self.region, other.region].map(|region| region.0);
-        !(self.writes || other.writes)
-            || self.readonly
-            || other.readonly
-            || (regions[0] != regions[1] && !regions.contains(&0))
-            || self.object != other.object
+/// Do both access the same bytes in equal iterations, and none of the same in others, of which there are 2 to the power
+/// of `bits`?
+fn meet_once(one: &Access, other: &Access, bits: u32) -> bool {
+    let (Some(address), Some(same)) = (&one.address, &other.address) else { return false };
+    if address != same || one.size != other.size {
+        return false;
     }
-
-    /// Do both access the same bytes in equal iterations, and none of the same in others, of which there are 2 to
-    /// the power of `bits`?
-    fn meets_once(&self, other: &Access, bits: u32) -> bool {
-        let (Some(address), Some(same)) = (&self.address, &other.address) else { return false };
-        if address != same || self.size != other.size {
-            return false;
+    let parts = address.by_varying();
+    let varying: Vec<_> = parts.iter().filter(|(factors, _)| !factors.is_empty()).collect();
+    let [(factors, by)] = &varying[..] else { return false };
+    let (&[factor], Some(by)) = (&factors[..], by.as_constant()) else { return false };
+    let by = i128::from(by).abs();
+    match factor {
+        Factor::Iterations(_) => {
+            let is_everywhere = (one.each_time || other.each_time) && by <= MAX_STEP;
+            by >= i128::from(one.size) && (stays_below(by, bits) || is_everywhere)
         }
-        let varying: Vec<(&Term, i64)> =
-            address.terms.iter().filter(|(term, _)| term.varies()).map(|(term, factor)| (term, *factor)).collect();
-        match varying[..] {
-            [] => {
-                let by = i128::from(address.step).abs();
-                let is_everywhere = (self.each_time || other.each_time) && by <= i128::from(MAX_STEP);
-                by >= i128::from(self.size) && (stays_below(by, bits) || is_everywhere)
-            }
-            // The extended integer is another one in each iteration, all multiples of its step apart.
-            [(Term::Extended { bits: narrow, of, .. }, factor)] if address.step == 0 && of.is_counter() => {
-                let zeros = of.step.trailing_zeros();
-                let is_once = of.step != 0 && narrow.checked_sub(zeros).is_some_and(|values| values >= bits);
-                let by = i128::from(factor).abs() << zeros.min(62);
-                is_once && by >= i128::from(self.size) && stays_below(i128::from(factor).abs(), *narrow)
-            }
-            _ => false,
+        // The extended integer is another one in each iteration, all multiples of its step apart.
+        Factor::Extended { bits: narrow, of, .. } => {
+            let steps = of.by_iterations().map(|(_, steps)| steps);
+            let Some(step) = steps.and_then(|steps| steps.get(&0)?.as_constant()) else { return false };
+            let zeros = step.trailing_zeros();
+            let is_once = narrow.checked_sub(zeros).is_some_and(|values| values >= bits);
+            is_once && by << zeros.min(62) >= i128::from(one.size) && stays_below(by, *narrow)
         }
+        Factor::Value(_) => false,
     }
-}
-
-/// Are so many steps, 2 to the power of `bits` and one more, less than half of all addresses?
-fn stays_below(by: i128, bits: u32) -> bool {
-    by.checked_mul((1 << bits) + 1).is_some_and(|all| all <= 1 << 63)
 }
 
 #[cfg(test)]

@@ -21,12 +21,18 @@ pub(super) struct Single<'a> {
 }
 
 impl<'a> Single<'a> {
-    fn new(function: &'a Function, cfg: &'a Cfg, id: LoopId) -> Option<Self> {
+    pub(super) fn new(function: &'a Function, cfg: &'a Cfg, id: LoopId) -> Option<Self> {
         let of = Copyable::new(function, cfg, id)?;
         let [exit] = cfg.loop_exits(function, id)[..] else { return None };
         let Terminator::Branch { then, els, .. } = &function.block(exit.from).term else { return None };
         let (leaves, stays) = if exit.slot == 0 { (then, els) } else { (els, then) };
         Some(Single { of, test: exit.from, stays, leaves })
+    }
+
+    /// Does a block do nothing but compute?
+    pub(super) fn is_silent(&self, block: BlockId, universe: &Universe) -> bool {
+        let function = self.of.function;
+        function.block(block).insts.iter().all(|id| function.inst(*id).is_silent(universe))
     }
 }
 
@@ -46,6 +52,17 @@ pub(super) enum Tested {
     First,
     /// Right before the latch, which only computes.
     Last,
+}
+
+impl Tested {
+    /// Where all of some loops test, if that is at the same place.
+    pub(super) fn of(loops: &[&Single<'_>], universe: &Universe) -> Option<Self> {
+        let all = |of: &dyn Fn(&Single<'_>) -> bool| loops.iter().all(|l| of(l));
+        if all(&|l| l.test == l.of.header && l.is_silent(l.of.header, universe)) {
+            return Some(Tested::First);
+        }
+        all(&|l| l.stays.target == l.of.latch && l.is_silent(l.of.latch, universe)).then_some(Tested::Last)
+    }
 }
 
 impl<'a> Pair<'a> {
@@ -71,11 +88,7 @@ impl<'a> Pair<'a> {
 
     /// Where both test, if that is at the same place.
     pub(super) fn tested(&self, universe: &Universe) -> Option<Tested> {
-        let both = |of: &dyn Fn(&Single<'a>) -> bool| of(&self.first) && of(&self.second);
-        if both(&|l| l.test == l.of.header && is_silent(&l.of, l.of.header, universe)) {
-            return Some(Tested::First);
-        }
-        both(&|l| l.stays.target == l.of.latch && is_silent(&l.of, l.of.latch, universe)).then_some(Tested::Last)
+        Tested::of(&[&self.first, &self.second], universe)
     }
 
     /// Both loops as one. What is computed between them and does not need the first one is computed before it.
@@ -156,8 +169,4 @@ pub(super) fn defined(function: &Function, block: BlockId) -> impl Iterator<Item
     let data = function.block(block);
     let results = data.insts.iter().flat_map(|id| &function.inst(*id).results);
     data.params.iter().chain(results).copied()
-}
-
-fn is_silent(of: &Copyable<'_>, block: BlockId, universe: &Universe) -> bool {
-    of.function.block(block).insts.iter().all(|id| of.function.inst(*id).is_silent(universe))
 }

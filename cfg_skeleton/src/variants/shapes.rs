@@ -59,6 +59,11 @@ impl<'a> Copyable<'a> {
         self.cfg.loop_blocks(self.id)
     }
 
+    /// Does a block enter it or close it?
+    pub(super) fn ends(&self, block: BlockId) -> bool {
+        block == self.before || block == self.latch
+    }
+
     /// The block that the header goes on to, if it tests whether the loop goes on, before anything else of it.
     pub(super) fn tested_first(&self) -> Option<BlockId> {
         let Terminator::Branch { then, els, .. } = &self.function.block(self.header).term else { return None };
@@ -115,7 +120,7 @@ impl<'a> Copyable<'a> {
             Change::Together(times) => self.together(&mut copies, times, universe)?,
             Change::Divided(branch) => self.divided(&mut copies, branch, universe)?,
             // These are no copies of a loop.
-            Change::Fused(_) | Change::Copied(_) => return None,
+            Change::Fused(_) | Change::Interchanged(_) | Change::Copied(_) => return None,
         }
         copies.finish()
     }

@@ -270,7 +270,7 @@ impl Optimiser {
     /// Takes units from their functions to what is chosen for them; notes what it takes in the batch.
     fn choose_all(&self, units: &mut [Unit], universe: &Universe, options: &Options, batch: &mut Batch) {
         batch.phases.time(Phase::Normalise, || {
-            units.iter_mut().filter_map(Unit::current).for_each(ir::normalise::normalise);
+            units.iter_mut().for_each(|unit| unit.normalise(options));
         });
         for round in 0..=MAX_ROUNDS {
             let mut active: Vec<&mut Unit> =

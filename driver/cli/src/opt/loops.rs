@@ -124,6 +124,7 @@ fn changed(change: Change) -> String {
         Change::Together(times) => format!("with {times} iterations behind one test"),
         Change::Divided(block) => format!("for each way that block {} branches", block.0),
         Change::Fused(block) => format!("together with the one that follows it (block {})", block.0),
+        Change::Interchanged(block) => format!("in the place of the one in it (block {}), and that one in its", block.0),
         Change::Copied(block) => format!("block {} for each way into it", block.0),
     }
 }
@@ -165,6 +166,7 @@ pub(in super::super) fn variants_json(variants: &[VariantRemark]) -> serde_json:
             Change::Together(times) => ("together", Some(times), None),
             Change::Divided(block) => ("divided", None, Some(block.0)),
             Change::Fused(block) => ("fused", None, Some(block.0)),
+            Change::Interchanged(block) => ("interchanged", None, Some(block.0)),
             Change::Copied(block) => ("copied", None, Some(block.0)),
         };
         let (before, cost, because) = match &remark.fate {

@@ -1,6 +1,7 @@
 //! One function on its way through the pipeline, and what is noted of it there.
 //!
 //! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or as much and is smaller, or is the original.
+//! What interchanged loops save in cache lines counts.
 
 use super::{
     Accept, Changed, Fate, LoopRemark, MovedStatement, OptimisedFunction, Options, Relaxed, Restructured, VariantRemark,
@@ -58,6 +59,10 @@ pub(super) struct Unit {
     pub(super) state: Progress,
     /// Of the original; later ones are there for the normal form.
     pub(super) blocks: usize,
+    /// The function in normal form, before anything else is made of it, where loops in it may be interchanged.
+    pub(super) nested: Option<Function>,
+    /// What its accesses cost less by being nearer to each other than those of the original.
+    pub(super) nearer: u64,
     nodes: usize,
     classes: usize,
     rounds: usize,
@@ -81,6 +86,8 @@ impl Unit {
         Unit {
             state,
             blocks,
+            nested: None,
+            nearer: 0,
             nodes: 0,
             classes: 0,
             rounds: 0,
@@ -117,9 +124,21 @@ impl Unit {
         }
     }
 
+    /// Brings the function that is to be taken apart into normal form.
+    pub(super) fn normalise(&mut self, options: &Options) {
+        let Some(function) = self.current() else { return };
+        ir::normalise::normalise(function);
+        let is_nested = |function: &Function| Cfg::new(function).loops().any(|(_, l)| l.parent.is_some());
+        if options.variants && is_nested(function) {
+            self.nested = Some(function.clone());
+        }
+    }
+
     /// Goes on as a variant of what is chosen. Its blocks are laid out anew.
     pub(super) fn take(&mut self, variant: Unit) {
-        let Unit { mut state, nodes, classes, rounds, stops, rules, restructured, .. } = variant;
+        let Unit { mut state, nested, nearer, nodes, classes, rounds, stops, rules, restructured, .. } = variant;
+        self.nested = nested;
+        self.nearer += nearer;
         self.restructured.add(restructured);
         if let Progress::Chosen(chosen) = &mut state {
             let cfg = Cfg::new(&chosen.function);
@@ -183,9 +202,9 @@ impl Unit {
                 let as_it_stands = cost(&chosen.function);
                 // Its cost once later passes have moved the values that stay.
                 let cost_after = as_it_stands.less(chosen.placement_cost).cost;
-                // The table prices no memory that is saved by computing a value again, and no path with a store less where
-                // arms are worth as much as their branch.
-                let comparable = as_it_stands.less(chosen.rematerialised);
+                // The table prices no memory that is saved by computing a value again, no path with a store less where
+                // arms are worth as much as their branch, and no accesses that are nearer to each other.
+                let comparable = as_it_stands.less(chosen.rematerialised).less(self.nearer);
                 let gains_more = chosen.rematerialised > 0 || self.restructured.delayed > 0;
                 if comparable < before || (gains_more && comparable.cost == cost_before) {
                     outcome.fate = Fate::Optimised;

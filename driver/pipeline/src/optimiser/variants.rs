@@ -2,20 +2,21 @@
 //!
 //! Each proposed change is made, and what comes out goes through the whole pipeline. The cheapest is taken if it is cheaper
 //! than what there is, and changes of it are tried, a bounded number of times. A variant that costs less by its control
-//! flow alone is cheaper, too: while variants are tried, branches and jumps back have their prices. Loops are unrolled when
+//! flow alone is cheaper, too: while variants are tried, branches and jumps back have their prices. Loops are interchanged
+//! first, in the function as it was, before loads and stores leave the inner ones; they are unrolled when
 //! nothing else gains: a variant with several iterations in one leaves little to find.
 
 use super::unit::{Progress, Unit};
 use super::{Batch, Fate, Optimiser, Options, Rules, VariantFate, VariantRemark};
 use rewright_cfg_skeleton::ir::cfg::Weighing;
-use rewright_cfg_skeleton::ir::{BlockId, Cfg, inline};
+use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, inline};
 use rewright_cfg_skeleton::select::cost::CostAndSize;
-use rewright_cfg_skeleton::variants::{Change, Proposal, merge_proposals, proposals, speaks_of_loops, vary};
+use rewright_cfg_skeleton::variants::{Change, Proposal, interchanges, merge_proposals, proposals, speaks_of_loops, vary};
 use rewright_typeprop::Universe;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Changes of one function, each on top of those before: so many that do not unroll loops, and then so many that do.
+/// Changes of one function of one [`Kind`], each on top of those before.
 const MAX_CHANGES: usize = 4;
 
 /// Variants of one function from which the next change is chosen.
@@ -46,11 +47,10 @@ impl Optimiser {
 
     /// Takes cheaper variants of a unit's function for it, as long as some are found.
     pub(super) fn vary(&self, unit: &mut Unit, universe: &Universe, options: &Options, batch: &mut Batch) {
-        for unrolls in [false, true] {
+        for kind in [Kind::Interchanged, Kind::Restructured, Kind::Unrolled] {
             let mut gains = Gains::new();
             for _ in 0..MAX_CHANGES {
-                let wanted = |proposal: &Proposal| proposal.change.unrolls() == unrolls;
-                let variants = proposed(unit, wanted, universe, options);
+                let variants = variants(unit, kind, universe, options);
                 if !self.take_cheapest(unit, variants, &mut gains, universe, options, batch) {
                     break;
                 }
@@ -68,8 +68,9 @@ impl Optimiser {
         options: &Options,
         batch: &mut Batch,
     ) -> bool {
+        // What accesses cost less than the original's counts from here on.
         let Some(before) = unit.chosen().map(|chosen| chosen.cost(universe, options)) else { return false };
-        let cost = |unit: &Unit| unit.chosen().map(|chosen| chosen.cost(universe, options));
+        let cost = |unit: &Unit| unit.chosen().map(|chosen| chosen.cost(universe, options).less(unit.nearer));
         let (mut chosen, mut open): (Vec<Variant>, Vec<Variant>) = (vec![], variants);
         loop {
             let cheapest = chosen.iter().filter_map(|variant| Some(cost(&variant.unit)?.weighed())).min();
@@ -125,22 +126,44 @@ fn due(open: &mut Vec<Variant>, gains: &Gains, gained: u128) -> Vec<Variant> {
     due
 }
 
-/// The variants of a unit's function that are wanted and worth a try. Those that are not tried are noted.
+/// Kinds of changes, in the order in which they are tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Interchanged,
+    Restructured,
+    Unrolled,
+}
+
+/// Changes of a kind that may be worth it, and what accesses cost less by being nearer to each other then.
 fn proposed(
-    unit: &mut Unit,
-    wanted: impl Fn(&Proposal) -> bool,
+    (function, cfg): (&Function, &Cfg),
+    kind: Kind,
     universe: &Universe,
     options: &Options,
-) -> Vec<Variant> {
-    let Some(built) = unit.chosen().and_then(|chosen| chosen.built.as_ref()) else { return vec![] };
-    if inline::instructions(built) > MAX_INSTRUCTIONS {
+) -> Vec<(Proposal, u64)> {
+    let loops = speaks_of_loops(universe);
+    if kind == Kind::Interchanged {
+        let found = if loops { interchanges(function, cfg, universe) } else { vec![] };
+        let price = options.select.cost.line;
+        return found.into_iter().map(|(proposal, lines)| (proposal, lines.saturating_mul(price))).collect();
+    }
+    let mut proposed = merge_proposals(function, cfg, universe);
+    if loops {
+        proposed.extend(proposals(function, cfg, universe));
+    }
+    let is_of_kind = |proposal: &Proposal| proposal.change.unrolls() == (kind == Kind::Unrolled);
+    proposed.into_iter().filter(is_of_kind).map(|proposal| (proposal, 0)).collect()
+}
+
+/// The variants of a kind of a unit's function that are worth a try. Those that are not tried are noted.
+fn variants(unit: &mut Unit, kind: Kind, universe: &Universe, options: &Options) -> Vec<Variant> {
+    let function = match kind {
+        Kind::Interchanged => unit.nested.as_ref(),
+        Kind::Restructured | Kind::Unrolled => unit.chosen().and_then(|chosen| chosen.built.as_ref()),
+    };
+    let Some(function) = function.filter(|function| inline::instructions(function) <= MAX_INSTRUCTIONS) else {
         return vec![];
-    }
-    let cfg = Cfg::new(built).weighed(options.select.cost.weighing);
-    let mut proposed = merge_proposals(built, &cfg, universe);
-    if speaks_of_loops(universe) {
-        proposed.extend(proposals(built, &cfg, universe));
-    }
+    };
     // A change that has cost more mostly costs more when another loop is changed, too.
     let was_tried = |proposal: &Proposal| {
         let same = |r: &VariantRemark| (r.header, r.change) == (proposal.header, proposal.change);
@@ -148,16 +171,20 @@ fn proposed(
         unit.variants.iter().any(|remark| same(remark) && is_over(&remark.fate))
     };
     let (mut variants, mut remarks) = (vec![], vec![]);
-    for proposal in proposed.into_iter().filter(|proposal| wanted(proposal) && !was_tried(proposal)) {
+    let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
+    let proposed = proposed((function, &cfg), kind, universe, options).into_iter();
+    for (proposal, nearer) in proposed.filter(|(proposal, _)| !was_tried(proposal)) {
         let mut say = |fate| remarks.push(remark(proposal, fate));
         if variants.len() == MAX_TRIED {
             say(VariantFate::Untried);
             continue;
         }
-        match vary(built, &cfg, universe, proposal) {
+        match vary(function, &cfg, universe, proposal) {
             Ok(Some(function)) => {
                 let number = variants.len();
-                variants.push(Variant { number, proposal, unit: Unit::new(&function, universe) });
+                let mut unit = Unit::new(&function, universe);
+                unit.nearer = nearer;
+                variants.push(Variant { number, proposal, unit });
             }
             Ok(None) => {}
             Err(unfaithful) => say(VariantFate::Failed(unfaithful.to_string())),
