@@ -68,7 +68,8 @@ fn access(inst: &Inst, iterations: &Iterations<'_>, objects: &PrivateObjects) ->
         None => targs.first().and_then(|ty| universe.types.repr(*ty)).map(Repr::total_bits),
     };
     let offset = Polynomial::constant(iterations.operations.constant(offset)?);
-    let is_word = universe.types.scalar(iterations.of[0].function.ty(address)).is_some_and(|scalar| scalar.bits() == 64);
+    let is_word =
+        universe.types.scalar(iterations.of[0].function.ty(address)).is_some_and(|scalar| scalar.bits() == 64);
     plain.then_some(Access {
         writes: memory.store,
         readonly: access.readonly,

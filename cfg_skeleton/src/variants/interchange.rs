@@ -119,8 +119,7 @@ impl<'a> Nest<'a> {
 
     /// Parameters of a header that are no reductions, and their positions.
     pub(super) fn counters(&self, header: BlockId) -> Vec<(usize, Value)> {
-        let is_result =
-            |param: Value| self.reductions.iter().any(|r| r.outer.0 == param || r.inner.0 == param);
+        let is_result = |param: Value| self.reductions.iter().any(|r| r.outer.0 == param || r.inner.0 == param);
         let params = self.function().block(header).params.iter().copied().enumerate();
         params.filter(|(_, param)| !is_result(*param)).collect()
     }

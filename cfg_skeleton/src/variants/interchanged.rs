@@ -156,12 +156,9 @@ impl Check<'_> {
                 Terminator::Jump(edge) => &edge.args[..],
                 _ => &[],
             });
-            let is = |args: &[EdgeArg], n: usize, of: &dyn Fn(Value) -> bool| {
-                matches!(args.get(n), Some(EdgeArg::Value(value)) if of(*value))
-            };
-            let counts = |(n, _): &(usize, Value)| {
-                is(first, *n, &|value| nest.of(value).is_steady()) && is(next, *n, &is_own)
-            };
+            let is = |args: &[EdgeArg], n: usize, of: &dyn Fn(Value) -> bool| matches!(args.get(n), Some(EdgeArg::Value(value)) if of(*value));
+            let counts =
+                |(n, _): &(usize, Value)| is(first, *n, &|value| nest.of(value).is_steady()) && is(next, *n, &is_own);
             require(
                 nest.counters(l.of.header).iter().all(counts),
                 "what a loop carries depends on more than its iterations",
@@ -178,12 +175,13 @@ impl Check<'_> {
             Tested::Last => r.left,
         };
         let is_left = |arg: &EdgeArg| match arg {
-            EdgeArg::Value(value) => {
-                nest.of(*value).is_steady() || nest.reductions.iter().any(|r| left(r) == *value)
-            }
+            EdgeArg::Value(value) => nest.of(*value).is_steady() || nest.reductions.iter().any(|r| left(r) == *value),
             EdgeArg::Terminator(_) => false,
         };
-        require(nest.outer.leaves.args.iter().all(is_left), "what the last iteration computes is used behind the loops")?;
+        require(
+            nest.outer.leaves.args.iter().all(is_left),
+            "what the last iteration computes is used behind the loops",
+        )?;
         require(normalise::is_loop_closed(self.original, self.cfg), "a loop's value is used behind it")
     }
 
@@ -200,7 +198,8 @@ impl Check<'_> {
         let objects = PrivateObjects::new(self.original, self.cfg, self.universe);
         let places = Places::new(self.nest, self.universe, self.cfg, &operations);
         let accesses = accesses(&places.iterations, &objects)?;
-        let pairs = accesses.iter().enumerate().flat_map(|(n, one)| accesses[n..].iter().map(move |other| (one, other)));
+        let pairs =
+            accesses.iter().enumerate().flat_map(|(n, one)| accesses[n..].iter().map(move |other| (one, other)));
         require(
             pairs.into_iter().all(|(one, other)| one.is_apart_from(other) || places.keep_order(one, other)),
             "an access may meet one of another iteration, which would come first",

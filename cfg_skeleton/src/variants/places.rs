@@ -38,7 +38,7 @@ pub(super) struct Places<'a> {
 
 /// How often a loop iterates.
 struct Counted {
-    /// As a number; that of a loop that tests first may be one more.
+    /// As a number, at most.
     trips: Option<i128>,
     /// As what loops do not change, or none if that is less than zero.
     number: Option<Polynomial>,
@@ -67,11 +67,16 @@ impl<'a> Places<'a> {
                 let by_one = matches!((test.relation, test.step), (Relation::Lt, 1) | (Relation::Gt, -1));
                 is_first && by_one && is_param(test.counter)
             };
-            iterations.monotone.extend(tests.iter().filter(ends_before_it_wraps).map(|test| (test.counter, test.signed)));
+            iterations
+                .monotone
+                .extend(tests.iter().filter(ends_before_it_wraps).map(|test| (test.counter, test.signed)));
         }
         let loops = [0, 1].map(|n| {
             let l = both[n];
             let trips = counted.trips(l.of.id, cfg.natural_loop(l.of.id)).filter(|trips| *trips < MAX_EXECUTIONS);
+            // A header that tests last executes once more than what follows it.
+            let more = u64::from(!is_first && l.test == l.of.header);
+            let trips = trips.map(|trips| trips + more);
             let bits = tests[n].iter().map(|test| bits(nest.function(), universe, test)).min().unwrap_or(64);
             let number = tests[n].iter().find_map(|test| iterations.number(test));
             Counted { trips: trips.map(i128::from), number, bits }
@@ -122,7 +127,8 @@ impl<'a> Places<'a> {
             // They meet in all iterations of the other loop, so in equal ones of this one, or the order matters.
             (0, by) | (by, 0) => meetings.differences(by).into_iter().all(|n| n == 0),
             _ => {
-                let (outer_is_larger, [large, small]) = if x.abs() >= y.abs() { (true, [x, y]) } else { (false, [y, x]) };
+                let (outer_is_larger, [large, small]) =
+                    if x.abs() >= y.abs() { (true, [x, y]) } else { (false, [y, x]) };
                 let Some(trips) = self.loops[usize::from(outer_is_larger)].trips else { return false };
                 let width = small.abs() * (trips - 1);
                 if width + *meetings.sizes.iter().max().unwrap_or(&0) > large.abs() {

@@ -123,7 +123,7 @@ fn all_changes_are_proposed_somewhere() {
                 Change::Unrolled(_) => 2,
                 Change::Divided(_) => 3,
                 Change::Copied(_) => 4,
-                Change::Instead(_) | Change::Together(_) | Change::Fused(_) => continue,
+                Change::Instead(_) | Change::Together(_) | Change::Fused(_) | Change::Interchanged(_) => continue,
             });
         }
     }

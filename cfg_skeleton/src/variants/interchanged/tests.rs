@@ -3,12 +3,12 @@
 use super::super::interchange::Nest;
 use super::super::tests::mutate;
 use super::check;
+use crate::ir::interp::Outcome;
 use crate::ir::normalise::normalise;
 use crate::ir::parse::parse;
 use crate::ir::verify::verify;
 use crate::ir::{Cfg, Function};
 use crate::testing::random::{Random, run};
-use crate::ir::interp::Outcome;
 use crate::testing::universe;
 use rewright_typeprop::Universe;
 
@@ -124,8 +124,8 @@ fn interchanged(loops: Loops) -> Result<Function, &'static str> {
     let mut universe = universe();
     let original = loops.function(&mut universe);
     let made = turned(&original, &universe).ok_or("there is more in the outer loop, or it carries something else")?;
-    assert_eq!(verify(&made, &universe), [], "{}", loops.text());
     check(&original, &made, &universe).map_err(|why| why.0)?;
+    assert_eq!(verify(&made, &universe), [], "{}", loops.text());
     assert_same(&original, &made, &universe);
     Ok(made)
 }
@@ -234,7 +234,7 @@ fn what_would_do_something_else_is_rejected() {
     let stored = |offsets: [&str; 2]| {
         let [from, to] = offsets;
         body(&format!(
-            "v23: i8 = load{{i8}} v22, {from} @region0\n  v24: i8 = iadd{{i8}} v23, v17
+            "v23: i8 = load{{i8}} v22, {from} @region0\n  v24: i8 = imul{{i8}} v23, v17
   store{{i8}} v22, v24, {to} @region0\n  v12: i8 = iadd{{i8}} v10, v17"
         ))
     };
@@ -245,12 +245,24 @@ fn what_would_do_something_else_is_rejected() {
         // a[i][j + 1] = a[i + 1][j].
         (Loops { bounds: square, body: stored(["v5", "v4"]), ..SUM }, ORDER),
         // Rows that overlap.
-        (Loops { bounds: ["v5", "v5"], around: "v20: i64 = imul{i64} v6, v18", body: stored(["v3", "v3"]), ..SUM }, ORDER),
+        (
+            Loops { bounds: ["v5", "v5"], around: "v20: i64 = imul{i64} v6, v18", body: stored(["v3", "v3"]), ..SUM },
+            ORDER,
+        ),
         // Rows that may overlap.
-        (Loops { bounds: ["v2", "v2"], around: "v20: i64 = imul{i64} v6, v18", body: stored(["v3", "v3"]), ..SUM }, ORDER),
-        (Loops { bounds: ["v1", "v2"], around: "v20: i64 = imul{i64} v6, v1", body: stored(["v3", "v3"]), ..SUM }, ORDER),
+        (
+            Loops { bounds: ["v2", "v2"], around: "v20: i64 = imul{i64} v6, v18", body: stored(["v3", "v3"]), ..SUM },
+            ORDER,
+        ),
+        (
+            Loops { bounds: ["v1", "v2"], around: "v20: i64 = imul{i64} v6, v1", body: stored(["v3", "v3"]), ..SUM },
+            ORDER,
+        ),
         // The next row, of rows of unknown length.
-        (Loops { bounds: ["v18", "v2"], around: "v20: i64 = imul{i64} v6, v2", body: stored(["v3", "v4"]), ..SUM }, ORDER),
+        (
+            Loops { bounds: ["v18", "v2"], around: "v20: i64 = imul{i64} v6, v2", body: stored(["v3", "v4"]), ..SUM },
+            ORDER,
+        ),
         // The last iteration counts.
         (
             Loops {
@@ -276,7 +288,10 @@ fn what_would_do_something_else_is_rejected() {
         (Loops { around: "v20: i64 = imul{i64} v6, v5\n  tick", ..SUM }, SHAPE),
         (Loops { around: "v20: i64 = imul{i64} v6, v5\n  store{i8} v0, v17, v3 @region0", ..SUM }, SHAPE),
         (Loops { body: body("tick\n  v12: i8 = iadd{i8} v10, v17"), ..SUM }, EFFECT),
-        (Loops { body: body("v23: i8 = load{i8} v22, v3 @region0 trap=3\n  v12: i8 = iadd{i8} v10, v23"), ..SUM }, EFFECT),
+        (
+            Loops { body: body("v23: i8 = load{i8} v22, v3 @region0 trap=3\n  v12: i8 = iadd{i8} v10, v23"), ..SUM },
+            EFFECT,
+        ),
         (Loops { body: body("v23: i8 = udiv{i8} v17, v17\n  v12: i8 = iadd{i8} v10, v23"), ..SUM }, EFFECT),
     ];
     for (loops, why) in wrong {

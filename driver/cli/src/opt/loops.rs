@@ -124,7 +124,9 @@ fn changed(change: Change) -> String {
         Change::Together(times) => format!("with {times} iterations behind one test"),
         Change::Divided(block) => format!("for each way that block {} branches", block.0),
         Change::Fused(block) => format!("together with the one that follows it (block {})", block.0),
-        Change::Interchanged(block) => format!("in the place of the one in it (block {}), and that one in its", block.0),
+        Change::Interchanged(block) => {
+            format!("in the place of the one in it (block {}), and that one in its", block.0)
+        }
         Change::Copied(block) => format!("block {} for each way into it", block.0),
     }
 }

@@ -11,7 +11,9 @@ use super::{Batch, Fate, Optimiser, Options, Rules, VariantFate, VariantRemark};
 use rewright_cfg_skeleton::ir::cfg::Weighing;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, inline};
 use rewright_cfg_skeleton::select::cost::CostAndSize;
-use rewright_cfg_skeleton::variants::{Change, Proposal, interchanges, merge_proposals, proposals, speaks_of_loops, vary};
+use rewright_cfg_skeleton::variants::{
+    Change, Proposal, interchanges, merge_proposals, proposals, speaks_of_loops, vary,
+};
 use rewright_typeprop::Universe;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
