@@ -16,8 +16,8 @@
 //!    Where they meet, [`super::places`] knows.
 
 use super::accesses::accesses;
-use super::fusion::{Single, Tested};
-use super::interchange::{Dependence, Nest, Reduction};
+use super::fusion::Tested;
+use super::interchange::{Nest, Reduction};
 use super::places::Places;
 use crate::ir::objects::PrivateObjects;
 use crate::ir::operations::Operations;
@@ -144,10 +144,11 @@ impl Check<'_> {
     /// Condition 1.
     fn counters(&self) -> Checked {
         let nest = self.nest;
-        let of: [(&Single<'_>, fn(Dependence) -> bool); 2] =
-            [(&nest.outer, Dependence::is_of_outer), (&nest.inner, Dependence::is_of_inner)];
-        for (l, is_of_loop) in of {
-            let is_own = |value| is_of_loop(nest.of(value));
+        for l in [&nest.outer, &nest.inner] {
+            let is_own = |value| match l.of.id == nest.outer.of.id {
+                true => nest.of(value).is_of_outer(),
+                false => nest.of(value).is_of_inner(),
+            };
             let Terminator::Branch { cond, .. } = self.original.block(l.test).term else {
                 return Err("a loop does not test");
             };

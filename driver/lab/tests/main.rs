@@ -4,7 +4,7 @@
 
 mod cranelift_expected;
 mod extraction;
-mod fusion;
 mod heads;
 mod loops;
+mod two_loops;
 mod variants;

@@ -110,7 +110,11 @@ fn variant(remark: &VariantRemark) -> String {
         VariantFate::Failed(why) => format!("not taken: {why}"),
     };
     let what = remark.number.map(|number| format!("loop {number} ")).unwrap_or_default();
-    format!("variant, {what}{}: {fate}", changed(remark.change))
+    let lines = match remark.lines {
+        0 => String::new(),
+        lines => format!(", and {} less for lines of the cache", reported(lines)),
+    };
+    format!("variant, {what}{}: {fate}{lines}", changed(remark.change))
 }
 
 fn changed(change: Change) -> String {
@@ -186,6 +190,7 @@ pub(in super::super) fn variants_json(variants: &[VariantRemark]) -> serde_json:
             "taken": before.is_some(),
             "cost_before": before.map(reported),
             "cost": cost.map(reported),
+            "cache_lines": (remark.lines > 0).then(|| reported(remark.lines)),
             "because": because,
         })
     };

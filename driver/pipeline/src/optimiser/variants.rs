@@ -70,13 +70,17 @@ impl Optimiser {
         options: &Options,
         batch: &mut Batch,
     ) -> bool {
-        // What accesses cost less than the original's counts from here on.
-        let Some(before) = unit.chosen().map(|chosen| chosen.cost(universe, options)) else { return false };
-        let cost = |unit: &Unit| unit.chosen().map(|chosen| chosen.cost(universe, options).less(unit.nearer));
+        let most = variants.iter().map(|variant| variant.unit.nearer).max().unwrap_or(0);
+        let of = |unit: &Unit, nearer| {
+            let code = unit.chosen()?.cost(universe, options);
+            Some(Cost { code, all: code.plus(CostAndSize { cost: most - nearer, size: 0 }).weighed() })
+        };
+        let Some(before) = of(unit, 0) else { return false };
+        let cost = |unit: &Unit| of(unit, unit.nearer);
         let (mut chosen, mut open): (Vec<Variant>, Vec<Variant>) = (vec![], variants);
         loop {
-            let cheapest = chosen.iter().filter_map(|variant| Some(cost(&variant.unit)?.weighed())).min();
-            let due = due(&mut open, gains, cheapest.map_or(0, |cheapest| before.weighed().saturating_sub(cheapest)));
+            let cheapest = chosen.iter().filter_map(|variant| Some(cost(&variant.unit)?.all)).min();
+            let due = due(&mut open, gains, cheapest.map_or(0, |cheapest| before.all.saturating_sub(cheapest)));
             if due.is_empty() {
                 break;
             }
@@ -88,19 +92,30 @@ impl Optimiser {
         }
         chosen.sort_by_key(|variant| variant.number);
         let made = chosen.iter().enumerate().filter_map(|(n, variant)| Some((cost(&variant.unit)?, n)));
-        let cheapest = made.min_by_key(|(cost, n)| (cost.weighed(), *n));
-        let cheapest = cheapest.filter(|(cost, _)| cost.weighed() < before.weighed()).map(|(_, n)| n);
+        let cheapest = made.min_by_key(|(cost, n)| (cost.all, *n));
+        let cheapest = cheapest.filter(|(cost, _)| cost.all < before.all).map(|(_, n)| n);
         for (n, Variant { proposal, unit: variant, .. }) in chosen.iter().enumerate() {
             let after = cost(variant);
-            let gain = after.map_or(0, |after| before.weighed().saturating_sub(after.weighed()));
+            let gain = after.map_or(0, |after| before.all.saturating_sub(after.all));
             gains.insert((proposal.header, proposal.change), gain);
             let fate = fate(&variant.state, before, after, Some(n) == cheapest);
-            unit.variants.extend(fate.map(|fate| remark(*proposal, fate)));
+            let lines = variant.nearer;
+            unit.variants.extend(fate.map(|fate| VariantRemark { lines, ..remark(*proposal, fate) }));
         }
         let Some(cheapest) = cheapest else { return false };
         unit.take(chosen.swap_remove(cheapest).unit);
         true
     }
+}
+
+/// What a function costs, among its variants.
+#[derive(Clone, Copy)]
+struct Cost {
+    /// What it executes.
+    code: CostAndSize,
+    /// That and the lines of the cache that it moves, as one number ([`CostAndSize::weighed`]). The variant that moves the
+    /// fewest moves none.
+    all: u128,
 }
 
 /// What changes have gained when they were tried last.
@@ -197,12 +212,12 @@ fn variants(unit: &mut Unit, kind: Kind, universe: &Universe, options: &Options)
 }
 
 /// What became of a variant that costs `after`; `None` where it came to nothing.
-fn fate(state: &Progress, before: CostAndSize, after: Option<CostAndSize>, taken: bool) -> Option<VariantFate> {
+fn fate(state: &Progress, before: Cost, after: Option<Cost>, taken: bool) -> Option<VariantFate> {
     Some(match (state, after) {
-        (_, Some(after)) if taken => VariantFate::Taken { before: before.cost, after: after.cost },
-        (_, Some(after)) if after.weighed() < before.weighed() => VariantFate::Second(after.cost),
-        (_, Some(after)) if after.cost < before.cost => VariantFate::Larger(after.cost),
-        (_, Some(after)) => VariantFate::Dearer(after.cost),
+        (_, Some(after)) if taken => VariantFate::Taken { before: before.code.cost, after: after.code.cost },
+        (_, Some(after)) if after.all < before.all => VariantFate::Second(after.code.cost),
+        (_, Some(after)) if after.code.cost < before.code.cost => VariantFate::Larger(after.code.cost),
+        (_, Some(after)) => VariantFate::Dearer(after.code.cost),
         (Progress::Done(Fate::Failed(why) | Fate::PassedThrough(why)), None) => VariantFate::Failed(why.clone()),
         (_, None) => return None,
     })
@@ -215,5 +230,5 @@ fn may_vary(options: &Options) -> bool {
 }
 
 fn remark(Proposal { of, header, change }: Proposal, fate: VariantFate) -> VariantRemark {
-    VariantRemark { number: of.map(|of| of.index() + 1), change, fate, header }
+    VariantRemark { number: of.map(|of| of.index() + 1), change, fate, lines: 0, header }
 }
