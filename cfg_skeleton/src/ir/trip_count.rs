@@ -24,8 +24,11 @@
 use super::cfg::MAX_EXECUTIONS;
 use super::operations::Operations;
 use super::relation::Relation;
-use super::{BlockId, Cfg, Definition, EdgeArg, EdgeId, Function, Loop, LoopId, Terminator, Value};
+use super::{BlockId, Cfg, Definition, EdgeArg, EdgeId, Function, InstKind, Loop, LoopId, Terminator, Value};
 use rewright_typeprop::{Model, Universe};
+
+/// Operations that lead from values outside a loop to a bound that is computed in it, one behind the other.
+const MAX_DEPTH: usize = 8;
 
 /// Notes trip counts at the headers of loops, as far as they are found and not known yet.
 ///
@@ -81,7 +84,8 @@ impl ExitTest {
     }
 }
 
-/// A branch that every iteration comes to once, and that stays in the loop while a comparison of a counter holds.
+/// A branch that every iteration comes to once, and that stays in the loop while a comparison of a counter with a value
+/// from outside the loop holds.
 pub(crate) struct CountedBranch {
     /// The block that ends with it.
     pub(crate) block: BlockId,
@@ -91,7 +95,7 @@ pub(crate) struct CountedBranch {
     pub(crate) signed: bool,
     /// A parameter of the header, or one plus a constant.
     pub(crate) counter: Value,
-    /// The loop-invariant value that the counter is compared with; none for zero.
+    /// The value from outside the loop that the counter is compared with; none for zero.
     pub(crate) bound: Option<Value>,
     /// That value, if it is a constant, in canonical form.
     pub(crate) limit: Option<i64>,
@@ -174,16 +178,18 @@ impl<'a> CountedLoops<'a> {
         let branch = |(exit, test): (EdgeId, ExitTest)| {
             let (counter, bound) = test.sides;
             let scalar = self.universe.types.scalar(self.function.ty(counter))?;
+            let bound = match bound {
+                Bound::Value(value) if test.bound.is_none() && self.is_defined_in(id, value) => return None,
+                Bound::Value(value) => Some(value),
+                Bound::Zero => None,
+            };
             Some(CountedBranch {
                 block: exit.from,
                 slot: 1 - exit.slot as usize,
                 relation: test.relation.negated(),
                 signed: test.signed,
                 counter,
-                bound: match bound {
-                    Bound::Value(value) => Some(value),
-                    Bound::Zero => None,
-                },
+                bound,
                 limit: test.bound.map(|bound| scalar.canonical(bound)),
                 step: scalar.canonical(test.step),
             })
@@ -249,7 +255,7 @@ impl<'a> CountedLoops<'a> {
             Bound::Zero => Some(0),
             Bound::Value(v) => match self.operations.constant(v) {
                 Some(n) => Some(scalar.zero_extended(n)),
-                None if self.is_defined_in(id, v) => return None,
+                None if self.may_vary(id, v, MAX_DEPTH) => return None,
                 None => None,
             },
         };
@@ -261,6 +267,23 @@ impl<'a> CountedLoops<'a> {
 
     fn is_defined_in(&self, id: LoopId, v: Value) -> bool {
         self.operations.definition(v).is_none_or(|d| self.cfg.loop_contains(id, d.block()))
+    }
+
+    /// May it differ between iterations? Not if it is computed from what the loop does not change, however often.
+    fn may_vary(&self, id: LoopId, v: Value, depth: usize) -> bool {
+        match self.operations.definition(v) {
+            Some(definition) if !self.cfg.loop_contains(id, definition.block()) => false,
+            Some(Definition::Result(_, inst, _)) if depth > 0 => {
+                let inst = self.function.inst(inst);
+                let is_value = match &inst.kind {
+                    InstKind::Const(_) => true,
+                    InstKind::Op { op, access, .. } => access.is_none() && self.universe.ops.get(*op).effects.is_pure(),
+                    InstKind::Check { .. } | InstKind::Opaque { .. } => false,
+                };
+                !is_value || inst.args.iter().any(|arg| self.may_vary(id, *arg, depth - 1))
+            }
+            _ => true,
+        }
     }
 
     /// What `x`, a parameter of the header or one plus a constant, begins with and what each iteration adds to it.

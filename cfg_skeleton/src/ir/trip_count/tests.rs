@@ -1,7 +1,7 @@
 //! The table against its meaning, and trip counts.
 
 use super::Relation::{Eq, Ge, Gt, Le, Lt, Ne};
-use super::note_trips;
+use super::{CountedLoops, note_trips};
 use crate::ir::BlockId;
 use crate::ir::cfg::{Cfg, FREQUENCY_ONE, MAX_EXECUTIONS};
 use crate::ir::parse::parse;
@@ -80,4 +80,25 @@ fn a_header_that_tests_first_runs_once_more_than_the_body() {
         ))
     };
     assert_eq!([above(1000), above(1), above(0)], [Some(1000), Some(1), Some(1)]);
+}
+
+/// Bounds may be computed in the loop, from what it does not change.
+#[test]
+fn bounds_that_do_not_vary() {
+    let known = |bound: &str| {
+        let mut u = universe();
+        let body = format!("b1(v4: i32): {bound} v8: i8 = icmp_ult{{i32}} v4, v9 br v8, b2, b3");
+        let text = format!(
+            "func f -> (i32) {{ b0(v0: i64, v1: i32, v2: i32): v3: i32 = const 0 v6: i32 = const 1 jump b1(v3) {body}
+             b2: v5: i32 = iadd{{i32}} v4, v6 jump b1(v5) b3: return v4 }}"
+        );
+        let f = parse(&text, &mut u).unwrap().functions.remove(0);
+        let cfg = Cfg::new(&f);
+        let (id, l) = cfg.loops().next().unwrap();
+        let counted = CountedLoops::new(&f, &cfg, &u);
+        (counted.ends(id, l), counted.counted_branches(id, l).len())
+    };
+    assert_eq!(known("v7: i32 = isub{i32} v1, v6 v9: i32 = imul{i32} v7, v2"), (true, 0), "it is not there before");
+    assert_eq!(known("v7: i32 = isub{i32} v4, v6 v9: i32 = imul{i32} v7, v2"), (false, 0), "it varies");
+    assert_eq!(known("v7: i64 = const 0 v9: i32 = load{i32} v0, v7 @region0"), (false, 0), "it may vary");
 }

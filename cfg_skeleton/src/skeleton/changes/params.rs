@@ -9,10 +9,11 @@
 //!
 //! Two parameters of one block belong to the same iteration of all loops around it, and so do their arguments; that
 //! is why equal classes mean equal values here. Where rules have found already that a parameter equals what arrives on an
-//! edge from before it, nothing is assumed of it: that it arrives there is no reason then, as it would be its own. Of
-//! several parameters in one class the first is looked at. A value that varies in a loop ([`Variance`]) does not replace a
-//! parameter outside that loop: parameters at loop exits are what stands for a value's last iteration. One that does
-//! not vary is the same in the last iteration as in any.
+//! edge from before it, nothing is assumed of it: that it arrives there is no reason then, as it would be its own. Where
+//! all that arrives is of the parameter's class, it is replaced by a value of that class which dominates the block and is of
+//! the same iteration of all loops around it. Of several parameters in one class the first is looked at. A value that
+//! varies in a loop ([`Variance`]) does not replace a parameter outside that loop: parameters at loop exits are what stands
+//! for a value's last iteration. One that does not vary is the same in the last iteration as in any.
 
 use super::{Change, Reader, Taken};
 use crate::egraph::{ClassId, Head, Node, NodeId};
@@ -63,20 +64,20 @@ pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
         .collect();
     let mut colors = equal_params(reader, &open);
     let mut leaders: IndexMap<ClassId, &Param> = IndexMap::new();
+    let mut known = vec![];
     for p in &open {
         let color = colors.find(p.class);
-        match leaders.get(&color) {
+        let leader = *leaders.entry(color).or_insert(*p);
+        if leader.block == p.block && leader.index != p.index {
+            let by = reader.f.block(p.block).params[leader.index as usize];
+            found.push(Change::Replace { block: p.block, index: p.index, by });
+        } else if p.args.iter().all(|arg| *arg == Some(p.class)) {
             // Only parameters of one block are grouped; others may share a class by a rule.
-            Some(leader) if leader.block == p.block => {
-                let by = reader.f.block(p.block).params[leader.index as usize];
-                found.push(Change::Replace { block: p.block, index: p.index, by });
-            }
-            Some(_) => {}
-            None => drop(leaders.insert(color, *p)),
+            known.push(*p);
         }
     }
     let copies = copies(cfg, &leaders, &mut colors);
-    if copies.is_empty() {
+    if copies.is_empty() && known.is_empty() {
         return found;
     }
     let definitions = definitions(reader, cfg, &mut colors);
@@ -90,19 +91,26 @@ pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
         let varies = |l| variance.as_ref().zip(class).is_none_or(|(v, class)| v.varies_in(class, l));
         !left.any(varies)
     };
+    let usable = |p: &Param, (block, value): &(BlockId, Value)| {
+        *block != p.block
+            && cfg.dominates(*block, p.block)
+            && reader.f.ty(*value) == p.ty
+            && same_outside(*block, *value, p.block)
+    };
+    for p in known {
+        let class = |value: Value| reader.s.value_input[value.index()].map(|input| reader.view.class_of(input));
+        let leaves = |from: BlockId| cfg.loops_around(from).any(|l| !cfg.loop_contains(l, p.block));
+        let is_same = |of: &&(BlockId, Value)| class(of.1) == Some(p.class) && usable(p, of) && !leaves(of.0);
+        let by = definitions.get(&colors.find(p.class)).and_then(|list| list.iter().rev().find(is_same));
+        found.extend(by.map(|(_, by)| Change::Replace { block: p.block, index: p.index, by: *by }));
+    }
     for (color, source) in copies {
         let p = leaders[&color];
         if let Some(constant) = constant(source) {
             found.push(Change::Constant { block: p.block, index: p.index, constant });
             continue;
         }
-        let usable = |(block, value): &&(BlockId, Value)| {
-            *block != p.block
-                && cfg.dominates(*block, p.block)
-                && reader.f.ty(*value) == p.ty
-                && same_outside(*block, *value, p.block)
-        };
-        let nearest = definitions.get(&source).and_then(|list| list.iter().rev().find(usable));
+        let nearest = definitions.get(&source).and_then(|list| list.iter().rev().find(|of| usable(p, of)));
         if let Some((_, by)) = nearest {
             found.push(Change::Replace { block: p.block, index: p.index, by: *by });
             continue;

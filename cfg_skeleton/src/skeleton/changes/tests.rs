@@ -260,6 +260,34 @@ fn nested_cycles_collapse() {
 }
 
 #[test]
+fn a_parameter_that_rules_know_goes_as_well() {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i32"]);
+    let entry = b.function.entry();
+    let x = b.param(entry, 0);
+    let y = b.op("iadd", "i32", &[x, x]);
+    let (then, els, join) = (b.block(&[]), b.block(&[]), b.block(&["i32", "i32"]));
+    b.branch(x, (then, &[]), (els, &[]));
+    b.switch_to(then);
+    b.jump(join, &[y, x]);
+    b.switch_to(els);
+    let one = b.constant("i32", 1);
+    b.jump(join, &[y, one]);
+    b.switch_to(join);
+    let [joined, other] = [0, 1].map(|n| b.param(join, n));
+    let sum = b.op("iadd", "i32", &[joined, other]);
+    b.ret(&[sum]);
+    let replaced = [Change::Replace { block: join, index: 0, by: y }];
+    assert_eq!(changed(&b, &u, &[]).0, replaced, "one value arrives");
+    assert_eq!(changed(&b, &u, &[(joined, y)]).0, replaced, "a rule has said so before");
+    assert_eq!(
+        changed(&b, &u, &[(joined, y), (other, x)]).0,
+        replaced,
+        "to the second one, another value arrives, too"
+    );
+}
+
+#[test]
 fn values_do_not_leave_loops_without_a_parameter() {
     let u = universe();
     let mut b = Builder::new(&u, &["i32"]);
@@ -275,6 +303,7 @@ fn values_do_not_leave_loops_without_a_parameter() {
     let last = b.param(exit, 0);
     b.ret(&[last]);
     assert!(changed(&b, &u, &[]).0.is_empty());
+    assert!(changed(&b, &u, &[(last, next)]).0.is_empty(), "a rule knows it, but of the last iteration alone");
 }
 
 #[test]
