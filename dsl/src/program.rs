@@ -114,7 +114,7 @@ pub struct Fact {
 }
 
 /// A fact about a value and a loop, which only code that knows the loop can tell.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum LoopFact {
     /// The value is known before the loop is entered, and stays what it is while the loop runs.
     Enters,

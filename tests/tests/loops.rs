@@ -85,6 +85,25 @@ fn recurrences_over_types_of_ones_own() {
     assert_eq!((text.matches("mscale").count(), text.matches("madd").count()), (0, 1), "{text}");
 }
 
+#[test]
+fn each_of_a_hundred_loops_is_known() {
+    let pack = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("loops/domain.rw")).unwrap();
+    let one = |n: usize| {
+        let [header, body, exit, next] = [1, 2, 3, 4].map(|block| 3 * n + block);
+        let [counter, test, scaled, used, counted] = [4, 5, 6, 7, 8].map(|value| 5 * n + value);
+        format!(
+            "b{header}(v{counter}: i64): v{test}: i8 = icmp_slt{{i64}} v{counter}, v1 br v{test}, b{body}, b{exit}
+             b{body}: v{scaled}: M = mscale v0, v{counter} v{used}: i64 = use v{scaled}
+             v{counted}: i64 = iadd{{i64}} v{counter}, v3 jump b{header}(v{counted}) b{exit}: jump b{next}(v2) "
+        )
+    };
+    let loops: String = (0..100).map(one).collect();
+    let begin = "b0(v0: M, v1: i64): v2: i64 = const 0 v3: i64 = const 1 jump b1(v2)";
+    let text = format!("func scales {{ {begin} {loops} b301(v504: i64): return }}");
+    let text = optimised(load(vec![root(&pack)]), &text);
+    assert_eq!((text.matches("mscale").count(), text.matches("madd").count()), (0, 100), "{text}");
+}
+
 /// Three counters, one of them by a step of one's own; a product; what varies by itself; and arithmetic over all.
 const COUNTERS: &str = "func f -> (i64) { b0(v0: i64, v1: i64, v2: i64): v3: i64 = const 0 v4: i64 = const 1
     v5: i64 = const 2 v6: i64 = const 6 v7: i64 = const 3 jump b1(v3, v0, v7, v1, v2)

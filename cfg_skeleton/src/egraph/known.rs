@@ -137,6 +137,11 @@ impl Solved {
         Solved { terms, known, users }
     }
 
+    /// The terms that have a class as an operand.
+    pub fn users(&self, class: usize) -> impl Iterator<Item = &IntTerm> {
+        self.users.get(class).into_iter().flatten().map(|number| &self.terms[*number])
+    }
+
     /// The solution with further terms. Their classes may be new ones; there are `classes` in all. Starts from the solution
     /// without them, since further terms only narrow it.
     pub fn with(&self, classes: usize, further: &[IntTerm]) -> Vec<Option<Known>> {

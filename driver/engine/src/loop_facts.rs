@@ -43,31 +43,44 @@ impl LoopFacts {
             let of_inputs = input_rows(batch, unit, rows)?;
             let classes = Classes::new(source, rows);
             let class = |input: InputId| classes.of_rows[of_inputs[input.index()]];
-            self.unit(&classes, batch.units[unit], class, &mut found);
+            let loops = &batch.units[unit].loops;
+            let constants: Vec<usize> = loops.iter().map(|l| class(l.constant)).collect();
+            for first in (0..loops.len()).step_by(LOOPS) {
+                let some = &loops[first..loops.len().min(first + LOOPS)];
+                found.extend(self.loops(&classes, batch.units[unit], (first, some), &constants, class, said));
+            }
         }
         said.say(batch, found)
     }
 
-    /// What holds in one unit. `class`: of an input node.
-    fn unit(
+    /// What holds in some loops of a unit that was not said before. `class`: of an input node.
+    fn loops(
         &self,
         classes: &Classes<'_>,
         input: &EGraphInput,
+        (first, loops): (usize, &[LoopInput]),
+        constants: &[usize],
         class: impl Fn(InputId) -> usize,
-        found: &mut Vec<Found>,
-    ) {
-        let constants: Vec<usize> = input.loops.iter().map(|l| class(l.constant)).collect();
-        for (l, constant) in input.loops.iter().zip(&constants) {
-            let own = self.of_type(classes.source, input.nodes[l.constant.index()].types.first().copied());
-            if own.is_empty() {
-                continue;
-            }
-            let enters = classes.enters(l.enters.iter().map(|input| class(*input)), l, &constants);
-            let plain = classes.plain(&enters, *constant);
-            for (id, fact) in own {
-                let holding = match fact {
-                    LoopFact::Enters => classes.values(&enters, &constants).collect(),
-                    LoopFact::Plain => classes.values(&plain, &constants).collect(),
+        said: &mut Said,
+    ) -> Vec<Found> {
+        let mut found = vec![];
+        let own = &constants[first..];
+        let enters = classes.enters(loops, constants, &class);
+        let plain = classes.plain(&enters, own);
+        let mut new = |fact, holds: &[Loops]| -> Vec<Loops> {
+            let value = |class: usize| classes.is_value[class] && !constants.contains(&class);
+            let holds = holds.iter().enumerate();
+            holds
+                .map(|(n, loops)| if value(n) { said.newly(fact, classes.number[n], first, *loops) } else { 0 })
+                .collect()
+        };
+        let (enters, plain) = (new(LoopFact::Enters, &enters), new(LoopFact::Plain, &plain));
+        for (n, (l, constant)) in loops.iter().zip(own).enumerate() {
+            let holding = |loops: &[Loops]| (0..loops.len()).filter(|class| loops[*class] >> n & 1 == 1).collect();
+            for (id, fact) in self.of_type(classes.source, input.nodes[l.constant.index()].types.first().copied()) {
+                let holding: Vec<usize> = match fact {
+                    LoopFact::Enters => holding(&enters),
+                    LoopFact::Plain => holding(&plain),
                     LoopFact::Stays => l.stays.map(|stays| class(stays.test)).into_iter().collect(),
                     LoopFact::Trips => l.stays.and_then(|stays| stays.trips).map(&class).into_iter().collect(),
                     LoopFact::Counts => {
@@ -78,6 +91,7 @@ impl LoopFacts {
                 found.extend(holding.into_iter().map(|class| (id, value(class), Some(value(*constant)))));
             }
         }
+        found
     }
 
     /// The facts about loops of a type.
@@ -89,6 +103,12 @@ impl LoopFacts {
         self.facts.iter().copied().filter(|(id, _)| ty(*id) == of_loops).collect()
     }
 }
+
+/// Some loops of a unit, as bits.
+pub(super) type Loops = u64;
+
+/// How many are looked at together.
+const LOOPS: usize = Loops::BITS as usize;
 
 /// The classes of one unit, numbered.
 struct Classes<'r> {
@@ -102,8 +122,10 @@ struct Classes<'r> {
     children: Vec<SmallVec<[usize; 3]>>,
     /// By row: its part in a loop.
     roles: Vec<Option<LoopRole>>,
-    /// By class: the rows that have it as a child.
-    users: Vec<Vec<usize>>,
+    /// The rows that have a class as a child, class by class.
+    users: Vec<usize>,
+    /// By class: where those begin; and where the last ones end.
+    first_user: Vec<usize>,
     /// By class: it is the class of a value, not of a state.
     is_value: Vec<bool>,
     /// Classes with the constants in them.
@@ -123,11 +145,9 @@ impl<'r> Classes<'r> {
         let of_rows: Vec<usize> = rows.iter().map(|row| numbered(&row.class)).collect();
         let children: Vec<SmallVec<[usize; 3]>> =
             rows.iter().map(|row| row.children.iter().map(&mut numbered).collect()).collect();
-        let mut users = vec![vec![]; number.len()];
         let mut is_value = vec![true; number.len()];
         let mut constants = FxHashSet::default();
         for (n, row) in rows.iter().enumerate() {
-            children[n].iter().for_each(|child| users[*child].push(n));
             is_value[of_rows[n]] &= match row.head {
                 Head::Token(_) => false,
                 Head::Op(op) => !source.universe.ops.get(op).gives_state(),
@@ -142,12 +162,8 @@ impl<'r> Classes<'r> {
             _ => None,
         };
         let roles = rows.iter().map(role).collect();
-        Classes { source, number, rows, of_rows, children, roles, users, is_value, constants }
-    }
-
-    /// Those classes of values of which something holds, but for the constants that stand for loops.
-    fn values<'a>(&'a self, holds: &'a [bool], constants: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
-        (0..holds.len()).filter(|class| holds[*class] && self.is_value[*class] && !constants.contains(class))
+        let (users, first_user) = users(&children, number.len());
+        Classes { source, number, rows, of_rows, children, roles, users, first_user, is_value, constants }
     }
 
     /// Classes that count the iterations of a loop which are over, in at least this many bits.
@@ -166,49 +182,86 @@ impl<'r> Classes<'r> {
         (0..self.rows.len()).filter(counts).map(|row| self.of_rows[row])
     }
 
-    /// By class: is it known before a loop is entered? `sources` are, and what those loops carry or are left with that
-    /// the loop says so of. `constants` stand for the loops of the unit.
-    fn enters(&self, sources: impl Iterator<Item = usize>, l: &LoopInput, constants: &[usize]) -> Vec<bool> {
-        let says_so = |role: LoopRole, of: usize| {
-            let holds = match role {
-                LoopRole::Leave | LoopRole::Left | LoopRole::LeftLast => &l.left,
-                LoopRole::Theta | LoopRole::Recurrence(_) | LoopRole::Around => &l.carried,
+    /// By class: which loops is it known before they are entered? What they say is (`class`: of an input node), and what those
+    /// loops carry or are left with that they say so of. `constants` stand for all loops of the unit.
+    fn enters(&self, loops: &[LoopInput], constants: &[usize], class: impl Fn(InputId) -> usize) -> Vec<Loops> {
+        let mut start = vec![0; self.number.len()];
+        for (n, l) in loops.iter().enumerate() {
+            l.enters.iter().for_each(|input| start[class(*input)] |= 1 << n);
+        }
+        // By another loop's constant: which say so of what that one is left with, and which of what it carries.
+        let mut say_so: FxHashMap<usize, (Loops, Loops)> = FxHashMap::default();
+        for (other, constant) in constants.iter().enumerate() {
+            let say = |holds: fn(&LoopInput) -> &[bool]| {
+                let loops = loops.iter().enumerate().filter(|(_, l)| holds(l).get(other).is_some_and(|holds| *holds));
+                loops.fold(0, |loops, (n, _)| loops | 1 << n)
             };
-            constants.iter().zip(holds).any(|(constant, holds)| *holds && *constant == of)
-        };
-        let is_source = |row: &usize| match self.roles[*row] {
-            Some(role) => self.children[*row].first().is_some_and(|l| says_so(role, *l)),
-            None => self.children[*row].is_empty() && !matches!(self.rows[*row].head, Head::Leaf(_) | Head::Token(_)),
-        };
-        let start = (0..self.rows.len()).filter(is_source).map(|row| self.of_rows[row]).chain(sources).collect();
-        self.close(start, |row, known| {
-            self.roles[row].is_none() && self.children[row].iter().all(|child| known[*child])
+            let (left, carried) = say_so.entry(*constant).or_default();
+            *left |= say(|l| &l.left);
+            *carried |= say(|l| &l.carried);
+        }
+        for row in 0..self.rows.len() {
+            start[self.of_rows[row]] |= match self.roles[row] {
+                Some(role) => {
+                    let of = self.children[row].first().and_then(|l| say_so.get(l)).copied();
+                    let (left, carried) = of.unwrap_or_default();
+                    match role {
+                        LoopRole::Leave | LoopRole::Left | LoopRole::LeftLast => left,
+                        LoopRole::Theta | LoopRole::Recurrence(_) | LoopRole::Around => carried,
+                    }
+                }
+                None if !self.children[row].is_empty() => 0,
+                None if matches!(self.rows[row].head, Head::Leaf(_) | Head::Token(_)) => 0,
+                None => Loops::MAX >> (LOOPS - loops.len()),
+            };
+        }
+        self.close(start, |row, known| match self.roles[row] {
+            Some(_) => 0,
+            None => self.children[row].iter().fold(Loops::MAX, |loops, child| loops & known[*child]),
         })
     }
 
-    /// By class: does it enter a loop, or is it a recurrence of it that begins with what enters and has a plain step?
-    fn plain(&self, enters: &[bool], of: usize) -> Vec<bool> {
-        let start = (0..enters.len()).filter(|class| enters[*class]).collect();
-        self.close(start, |row, known| match (self.roles[row], &self.children[row][..]) {
-            (Some(LoopRole::Recurrence(_)), [l, first, step]) => *l == of && enters[*first] && known[*step],
-            _ => false,
+    /// By class: which loops does it enter, or is it a recurrence of them that begins with what enters and has a plain step?
+    /// `constants` stand for the loops.
+    fn plain(&self, enters: &[Loops], constants: &[usize]) -> Vec<Loops> {
+        let of = |l: usize| constants.iter().take(LOOPS).position(|constant| *constant == l).map_or(0, |n| 1 << n);
+        self.close(enters.to_vec(), |row, known| match (self.roles[row], &self.children[row][..]) {
+            (Some(LoopRole::Recurrence(_)), [l, first, step]) => of(*l) & enters[*first] & known[*step],
+            _ => 0,
         })
     }
 
-    /// The least set of classes that holds `start` and the classes of rows that follow from it.
-    fn close(&self, start: Vec<usize>, follows: impl Fn(usize, &[bool]) -> bool) -> Vec<bool> {
-        let mut known = vec![false; self.number.len()];
-        start.iter().for_each(|class| known[*class] = true);
-        let mut work = start;
+    /// The least sets of loops that hold `start` and what follows from rows.
+    fn close(&self, start: Vec<Loops>, follows: impl Fn(usize, &[Loops]) -> Loops) -> Vec<Loops> {
+        let mut known = start;
+        let mut work: Vec<usize> = (0..known.len()).filter(|class| known[*class] != 0).collect();
         while let Some(class) = work.pop() {
-            for row in &self.users[class] {
+            for row in &self.users[self.first_user[class]..self.first_user[class + 1]] {
                 let own = self.of_rows[*row];
-                if !known[own] && follows(*row, &known) {
-                    known[own] = true;
+                let more = known[own] | follows(*row, &known);
+                if more != known[own] {
+                    known[own] = more;
                     work.push(own);
                 }
             }
         }
         known
     }
+}
+
+/// The rows that have a class as a child, class by class, and where those of each begin.
+fn users(children: &[SmallVec<[usize; 3]>], classes: usize) -> (Vec<usize>, Vec<usize>) {
+    let mut first = vec![0; classes + 1];
+    children.iter().flatten().for_each(|child| first[child + 1] += 1);
+    for class in 0..classes {
+        first[class + 1] += first[class];
+    }
+    let (mut users, mut next) = (vec![0; first[classes]], first.clone());
+    for (row, children) in children.iter().enumerate() {
+        for child in children {
+            users[next[*child]] = row;
+            next[*child] += 1;
+        }
+    }
+    (users, first)
 }

@@ -72,10 +72,7 @@ impl Lower<'_, '_> {
             let var = if i == 0 { "?root".to_owned() } else { self.fresh("m") };
             if i == 0 {
                 root = Some((var.clone(), self.shared.output(*op)));
-                if matches!(rule.right, Conclusion::Equal(Term::Eval(_)))
-                    && rule.left.len() == 1
-                    && args.iter().all(|arg| matches!(arg, Term::Var(_)))
-                {
+                if self.settles(args) {
                     subsumed = Some(pattern.clone());
                 }
             }
@@ -142,6 +139,25 @@ impl Lower<'_, '_> {
             root,
             actions,
         })
+    }
+
+    /// Is nothing left to say of a node with these operands, which is the whole left side, once the rule has matched? So it
+    /// is where the value is computed, and where it is an operand beside constants: rules about rotations of rotations would
+    /// find `rotl(x, 64)`, which is `x`, under itself again and again.
+    fn settles(&self, operands: &[Term]) -> bool {
+        let is_constant = |operand: &Term| match operand {
+            Term::Var(var) => matches!(self.rule.vars[*var as usize].kind, VarKind::Value { constant: true, .. }),
+            _ => false,
+        };
+        let says_all = match &self.rule.right {
+            Conclusion::Equal(Term::Eval(_)) => true,
+            Conclusion::Equal(value @ Term::Var(_)) => {
+                let (own, others): (Vec<&Term>, Vec<&Term>) = operands.iter().partition(|operand| *operand == value);
+                own.len() == 1 && !others.is_empty() && others.into_iter().all(is_constant)
+            }
+            _ => false,
+        };
+        says_all && self.rule.left.len() == 1 && operands.iter().all(|operand| matches!(operand, Term::Var(_)))
     }
 
     fn fresh(&mut self, label: &str) -> String {

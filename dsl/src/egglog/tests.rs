@@ -119,6 +119,17 @@ fn a_fold_subsumes_its_node() {
 }
 
 #[test]
+fn a_node_that_is_its_operand_beside_a_constant_is_subsumed() {
+    let vars = [(true, "(subsume (Sub ?:T ?x ?y))"), (false, "")];
+    for (constant, subsumed) in vars {
+        let mut p = program();
+        rule(&mut p, "Int", &[("x", false), ("y", constant)], sub(v(0), v(1)), vec![], v(0));
+        let text = text(&mut p);
+        assert!(text.contains(subsumed) && text.contains("subsume") == constant, "{text}");
+    }
+}
+
+#[test]
 fn what_is_only_computed_has_no_table() {
     let mut p = program();
     let product = Term::Eval(Box::new(call(3, vec![v(0), v(1)])));

@@ -46,6 +46,11 @@ impl Integers {
         of_nodes.chain(self.arriving.get(&class).into_iter().flatten())
     }
 
+    /// Classes of nodes that have a class as an operand.
+    pub(super) fn computed_from(&self, class: usize) -> impl Iterator<Item = usize> {
+        self.nodes.solved.users(class).map(|term| term.class)
+    }
+
     /// Comparisons of integers that a class is, with what they compare.
     pub(super) fn comparisons(&self, class: usize) -> impl Iterator<Item = (Model, usize, usize)> {
         self.terms_of(class).filter_map(|term| match (term.computes, &term.children[..]) {

@@ -4,9 +4,9 @@ use super::Assumption;
 use super::integers::Integers;
 use super::order::{Order, Sign};
 use crate::egraph::ClassId;
-use crate::egraph::known::Computes;
+use crate::egraph::known::{Computes, IntTerm};
 use rewright_typeprop::{Known, Model};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// How deep terms are looked at to find out what is known of one.
@@ -24,6 +24,8 @@ pub(in super::super) struct Scope {
     integers: Rc<Integers>,
     /// By class: what is known here, where that is more than everywhere.
     here: FxHashMap<usize, Known>,
+    /// Those classes, and those that are computed from them: of others nothing more is known than everywhere.
+    affected: FxHashSet<usize>,
     signed: Order,
     unsigned: Order,
     /// How many conditions were noted.
@@ -34,12 +36,7 @@ impl Scope {
     /// Where nothing was tested.
     pub(super) fn new(integers: Rc<Integers>) -> Self {
         let (signed, unsigned) = (Order::new(Sign::Signed), Order::new(Sign::Unsigned));
-        Scope { integers, here: FxHashMap::default(), signed, unsigned, conditions: 0 }
-    }
-
-    /// Was nothing tested?
-    fn is_empty(&self) -> bool {
-        self.here.is_empty()
+        Scope { integers, here: FxHashMap::default(), affected: FxHashSet::default(), signed, unsigned, conditions: 0 }
     }
 
     /// Whether a condition is other than zero, if that is known.
@@ -68,18 +65,17 @@ impl Scope {
     }
 
     fn of(&self, class: usize) -> Option<Known> {
-        match self.is_empty() {
-            true => self.integers.everywhere[class],
-            false => self.at_depth(class, MAX_DEPTH, &mut { FUEL }),
-        }
+        self.at_depth(class, MAX_DEPTH, &mut { FUEL })
     }
 
     fn at_depth(&self, class: usize, depth: u32, fuel: &mut u32) -> Option<Known> {
         let mut known = self.here.get(&class).copied().or(self.integers.everywhere[class])?;
-        if depth == 0 || known.single().is_some() {
+        if depth == 0 || known.single().is_some() || !self.affected.contains(&class) {
             return Some(known);
         }
-        for term in self.integers.terms_of(class).filter(|term| matches!(term.computes, Computes::Model(_))) {
+        let is_affected = |term: &&IntTerm| term.children.iter().any(|child| self.affected.contains(child));
+        let terms = self.integers.terms_of(class).filter(|term| matches!(term.computes, Computes::Model(_)));
+        for term in terms.filter(is_affected) {
             let Some(left) = fuel.checked_sub(1) else { break };
             *fuel = left;
             let value = term.value(|child| self.at_depth(child, depth - 1, fuel));
@@ -163,8 +159,20 @@ impl Scope {
 
     fn narrow(&mut self, class: usize, to: Known) {
         let before = self.here.get(&class).copied().or(self.integers.everywhere[class]);
-        if let Some(after) = before.and_then(|before| before.meet(to)) {
+        let Some((before, after)) = before.and_then(|before| Some((before, before.meet(to)?))) else { return };
+        if after != before {
             self.here.insert(class, after);
+            self.affect(class);
+        }
+    }
+
+    /// More is known of a class.
+    fn affect(&mut self, class: usize) {
+        let mut work = vec![class];
+        while let Some(class) = work.pop() {
+            if self.affected.insert(class) {
+                work.extend(self.integers.computed_from(class));
+            }
         }
     }
 }

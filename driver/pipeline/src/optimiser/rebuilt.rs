@@ -88,9 +88,9 @@ impl Restructured {
 pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, Restructured)> {
     let Saturated { function, universe, .. } = given;
     let at_ends = KnownAtEnds::new(given);
-    let changes = changes(given, &at_ends);
-    if !changes.is_empty() {
-        return Some((apply(function, &changes), Restructured::of_changes(&changes)));
+    let decided = decided(given, &at_ends);
+    if decided.is_some() {
+        return decided;
     }
     if options.select.prefer_original {
         return None;
@@ -115,6 +115,12 @@ pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, 
     let moved = hoists.iter().map(|hoist| MovedCheck::of(hoist, function, universe)).collect();
     let made = Restructured { moved, ..Restructured::default() };
     (!hoists.is_empty()).then(|| (apply_hoists(function, &hoists), made))
+}
+
+/// The function with what is decided; `None` where nothing is.
+pub(super) fn decided(given: Saturated, at_ends: &KnownAtEnds) -> Option<(Function, Restructured)> {
+    let changes = changes(given, at_ends);
+    (!changes.is_empty()).then(|| (apply(given.function, &changes), Restructured::of_changes(&changes)))
 }
 
 /// The function, if its parameters may have more specific types.

@@ -6,11 +6,15 @@
 //! first, in the function as it was, before loads and stores leave the inner ones; they are unrolled when
 //! nothing else gains: a variant with several iterations in one leaves little to find.
 
+use super::rebuilt::decided;
 use super::unit::{Progress, Unit};
-use super::{Batch, Fate, Optimiser, Options, Rules, VariantFate, VariantRemark};
+use super::{Batch, Fate, Optimiser, Options, Phase, Rules, VariantFate, VariantRemark};
+use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::ir::cfg::Weighing;
+use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, inline};
 use rewright_cfg_skeleton::select::cost::CostAndSize;
+use rewright_cfg_skeleton::skeleton::KnownAtEnds;
 use rewright_cfg_skeleton::variants::{
     Change, Proposal, interchanges, merge_proposals, proposals, speaks_of_loops, vary,
 };
@@ -23,6 +27,9 @@ const MAX_CHANGES: usize = 4;
 
 /// Variants of one function from which the next change is chosen.
 const MAX_TRIED: usize = 6;
+
+/// How often a variant is taken apart to decide what its copies know.
+const MAX_DECIDED: usize = 4;
 
 /// A function of more instructions has no variants.
 const MAX_INSTRUCTIONS: usize = 600;
@@ -86,6 +93,7 @@ impl Optimiser {
             }
             let (places, mut units): (Vec<(usize, Proposal)>, Vec<Unit>) =
                 due.into_iter().map(|Variant { number, proposal, unit }| ((number, proposal), unit)).unzip();
+            units.iter_mut().for_each(|unit| self.decide(unit, universe, batch));
             self.choose_all(&mut units, universe, options, batch);
             let done = places.into_iter().zip(units);
             chosen.extend(done.map(|((number, proposal), unit)| Variant { number, proposal, unit }));
@@ -105,6 +113,24 @@ impl Optimiser {
         let Some(cheapest) = cheapest else { return false };
         unit.take(chosen.swap_remove(cheapest).unit);
         true
+    }
+
+    /// Decides what copies know by themselves: most branches that a variant is made for. Running rules to find that costs as
+    /// much as all the rest.
+    fn decide(&self, unit: &mut Unit, universe: &Universe, batch: &mut Batch) {
+        for _ in 0..MAX_DECIDED {
+            let Some(function) = unit.current() else { return };
+            let decided = batch.phases.time(Phase::Changes, || {
+                normalise(function);
+                let (cfg, skeleton) = self.build(function, universe);
+                let view = &skeleton.input.unsaturated();
+                let given = Saturated { function, cfg: &cfg, universe, skeleton: &skeleton, view };
+                decided(given, &KnownAtEnds::new(given))
+            });
+            let Some((function, restructured)) = decided else { return };
+            unit.restructured.add(restructured);
+            unit.state = Progress::Build(function);
+        }
     }
 }
 
