@@ -54,6 +54,12 @@ KEEP int constant_trips(int x) {
   for (int i = 3; i <= 90; i += 4) x += 2;
   return x;
 }
+// The bound is computed in each iteration.
+KEEP unsigned but_last(unsigned n, unsigned m, unsigned k) {
+  unsigned s = 1;
+  for (unsigned i = 0; i < n * m - 1; i++) s += k;
+  return s;
+}
 KEEP int nested(int n, int m) {
   int s = 0;
   for (int i = 0; i < n; i++)
@@ -165,7 +171,7 @@ int main(void) {
     printf(" %d %lld %lld", many_exits(bytes, n), (long long)addresses(words, n < 8 ? n : 8, n < 8 ? n : 8),
            (long long)strided((const char *)bytes, n < 0 ? 0 : n));
     printf(" %lld %u %d %d\n", (long long)backwards(words, n < 0 ? 0 : n), powers(u), wraps((unsigned char)n), stays(n));
-    printf("%d %u\n", set(n), set_down(u));
+    printf("%d %u %u\n", set(n), set_down(u), but_last(u % 100 + 1, 3, u));
   }
   printf("%u %u %llu %llu\n", triangle(100000u), triangle(92683u), (unsigned long long)pyramid(5000000u),
          (unsigned long long)unsigned_down(18446744073709551615u, 18446744073709551600u));

@@ -54,6 +54,29 @@ fn a_wrong_optimiser_is_found() {
     assert_eq!(engines, ["jit host", "cranelift-interpreter", "jit host", "cranelift-interpreter"], "{report:?}");
 }
 
+/// Cranelift's interpreter traps there, whatever is read.
+#[test]
+fn an_offset_below_zero_is_judged_by_what_is_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("back.clif");
+    let text = |read: &str| {
+        format!(
+            "function %f(i64) -> i64 {{\n    ss0 = explicit_slot 16\nblock0(v0: i64):\n    v1 = stack_addr.i64 ss0\n    \
+             store notrap v0, v1\n    v2 = iconst.i64 8\n    v3 = iadd v1, v2\n    store notrap v2, v3\n    {read}\n    \
+             return v4\n}}\n; run: %f(3) == 3\n"
+        )
+    };
+    std::fs::write(&path, text("v4 = load.i64 notrap v1")).unwrap();
+    for (read_back, wrong) in [("v4 = load.i64 notrap v3-8", false), ("v4 = load.i64 notrap v1+8", true)] {
+        let after = read(&text(read_back)).unwrap().functions[0].func.clone();
+        let optimise = |_: &rewright_clif::read::File| vec![Change::Optimised(Box::new(after.clone()))];
+        let config = Config { program: program(), seconds: 10, reference: None, progress: &|| () };
+        let report = difftest(std::slice::from_ref(&path), &optimise, &config);
+        assert_eq!(report.mismatches.is_empty(), !wrong, "{report:?}");
+        assert_eq!(report.engines.contains_key("cranelift-interpreter"), wrong, "{report:?}");
+    }
+}
+
 #[test]
 fn crashes_and_endless_loops_cost_one_call_each() {
     let text = "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v1 = iconst.i32 10\n    brif v0, block1, block4\n\

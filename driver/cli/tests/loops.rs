@@ -113,6 +113,7 @@ fn loops_of_c_print_the_same() {
             without,
             [
                 "assigned",
+                "but_last",
                 "closed",
                 "constant_trips",
                 "do_loop",

@@ -9,7 +9,7 @@ use super::EngineError;
 use super::batch::Batch;
 use super::order::RawNode;
 use super::read_back::{input_rows, rows};
-use super::said::{Found, Said};
+use super::said::{Found, Loops, Said};
 use egglog::Value;
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, LoopInput};
 use rewright_dsl::egglog::EgglogProgram;
@@ -103,9 +103,6 @@ impl LoopFacts {
         self.facts.iter().copied().filter(|(id, _)| ty(*id) == of_loops).collect()
     }
 }
-
-/// Some loops of a unit, as bits.
-pub(super) type Loops = u64;
 
 /// How many are looked at together.
 const LOOPS: usize = Loops::BITS as usize;

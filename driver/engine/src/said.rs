@@ -2,7 +2,6 @@
 
 use super::EngineError;
 use super::batch::Batch;
-use super::loop_facts::Loops;
 use egglog::api::RawValues;
 use egglog::{Value, Write};
 use rewright_dsl::program::{FactId, LoopFact};
@@ -10,6 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A fact, the class of which it holds, and the one of a loop in which it does.
 pub(super) type Found = (FactId, Value, Option<Value>);
+
+/// Some loops of a unit, as bits.
+pub(super) type Loops = u64;
 
 /// What was said in a run, of classes as they were numbered then. Rows stay, and follow their classes.
 #[derive(Default)]

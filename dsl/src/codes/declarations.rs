@@ -328,7 +328,9 @@ pub(super) const TYPES: &[Code] = &[
          meaning that does not exist or takes another number of operands. Meanings that are built from others are \
          stated by `spec`. `theta` is what a loop carries, of the form `theta{T}(l: Loop, first: T, next: T) -> T`, \
          `leave` what a value is when a loop is left, of the form `leave{T}(l: Loop, x: T) -> T`, `phi` what it is where the \
-         arms of a branch meet, of the form `phi{C <: Int, T}(c: C, x: T, y: T) -> T`; facts that the \
+         arms of a branch meet, of the form `phi{C <: Int, T}(c: C, x: T, y: T) -> T`; `around` is the \
+         memory in which an iteration begins, `left` what the loop leaves behind, `left_last` the same where its test comes \
+         last, of the form `around(l: Loop) -> ()  effects writes(memory)`; facts that the \
          compiler itself knows have the models `enters`, `plain`, `stays`, `counts` and `trips`, and the \
          form `enters{T}(x: T, l: Loop)`.",
     ),
