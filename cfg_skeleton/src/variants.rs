@@ -15,6 +15,7 @@
 
 mod accesses;
 mod check;
+mod checked;
 mod condition;
 mod copies;
 mod decided;

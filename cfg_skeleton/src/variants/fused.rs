@@ -21,6 +21,7 @@
 //! the accesses may trap.
 
 use super::accesses::{Access, MAX_STEP, accesses, stays_below};
+use super::checked::{Checked, require, surroundings};
 use super::fusion::{Pair, Single, Tested, defined};
 use super::polynomial::{Factor, Iterations};
 use crate::ir::objects::PrivateObjects;
@@ -64,12 +65,6 @@ struct Check<'a> {
     tested: Tested,
 }
 
-type Checked = Result<(), &'static str>;
-
-fn require(holds: bool, why: &'static str) -> Checked {
-    if holds { Ok(()) } else { Err(why) }
-}
-
 impl Check<'_> {
     fn all(&self) -> Checked {
         self.whole()?;
@@ -81,14 +76,10 @@ impl Check<'_> {
         self.memory()
     }
 
-    /// What belongs to no block, and which blocks there are.
+    /// Which blocks and values there are.
     fn whole(&self) -> Checked {
         let (o, v) = (self.original, self.variant);
-        require(
-            (&v.results, &v.regions, &v.promises) == (&o.results, &o.regions, &o.promises),
-            "results, regions and promises are the function's",
-        )?;
-        require(o.aliases.is_empty(), "something is known of what loads see")?;
+        surroundings(o, v)?;
         let gone = |block: &BlockId| self.tested == Tested::First && *block == self.second().of.header;
         let stay: BTreeSet<BlockId> = o.layout.iter().copied().filter(|block| !gone(block)).collect();
         require(v.layout.iter().copied().collect::<BTreeSet<_>>() == stay, "there are other blocks")?;

@@ -8,8 +8,7 @@ use crate::ir::{BlockId, Cfg, Edge, EdgeArg, Function, InstId, LoopId, Terminato
 use rewright_typeprop::{Model, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a value of a nest depends on: as it was before, on the iteration of one loop, of the other, of both; or on more
-/// than these.
+/// On which iterations a value of a nest depends: of the outer loop, of the inner one; and on anything else that changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Dependence {
     pub(super) outer: bool,
@@ -53,7 +52,7 @@ pub(super) struct Reduction {
     pub(super) outer: (Value, usize),
     /// The parameter of the inner header, and its position.
     pub(super) inner: (Value, usize),
-    /// What an iteration makes of it, and what it is on the way there.
+    /// Its value at the end of an iteration, and the values from its beginning to there.
     pub(super) next: Value,
     pub(super) partial: Vec<Value>,
     /// The parameter behind the inner loop.
@@ -124,7 +123,7 @@ impl<'a> Nest<'a> {
         params.filter(|(_, param)| !is_result(*param)).collect()
     }
 
-    /// What both loops carry; none if a parameter behind the inner one is something else.
+    /// The reductions of both loops; none if a parameter behind the inner one is something else.
     fn reductions(&self) -> Option<Vec<Reduction>> {
         let f = self.function();
         let operations = Operations::new(f, self.universe);
@@ -150,8 +149,7 @@ impl<'a> Nest<'a> {
         found.iter().all(|reduction| self.is_used_as_one(reduction)).then_some(found)
     }
 
-    /// The values from what an iteration begins with to `next`, if all are made by operations whose order is free: the first is
-    /// what it begins with.
+    /// The values from `first` to `next`, both included, if operations compute them whose order is free.
     fn partial(&self, operations: &Operations<'_>, first: Value, next: Value) -> Option<Vec<Value>> {
         let is_int = |value: Value| self.universe.types.scalar(self.function().ty(value)).is_some_and(|s| s.is_int());
         let family = |model: Model| match model {
@@ -270,7 +268,7 @@ impl<'a> Nest<'a> {
         ]
     }
 
-    /// What one of these blocks carries: what another one did for counters, and its own results.
+    /// The arguments of the jump of one of these blocks: those that another one has for counters, and its own for reductions.
     pub(super) fn arguments(&self, from: BlockId, like: BlockId) -> smallvec::SmallVec<[EdgeArg; 2]> {
         let header = |from: BlockId| if self.inner.of.ends(from) { self.inner.of.header } else { self.outer.of.header };
         let counters = self.counters(header(like)).into_iter().map(|(n, _)| self.carried(like)[n]);

@@ -16,6 +16,7 @@
 //!    Where they meet, [`super::places`] knows.
 
 use super::accesses::accesses;
+use super::checked::{Checked, require, surroundings};
 use super::fusion::Tested;
 use super::interchange::{Nest, Reduction};
 use super::places::Places;
@@ -29,12 +30,6 @@ use rewright_typeprop::Universe;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("two loops are not interchanged: {0}")]
 pub struct NotInterchanged(pub(super) &'static str);
-
-type Checked = Result<(), &'static str>;
-
-fn require(holds: bool, why: &'static str) -> Checked {
-    if holds { Ok(()) } else { Err(why) }
-}
 
 /// Checks that the variant does what the original does; both are verified.
 pub(super) fn check(original: &Function, variant: &Function, universe: &Universe) -> Result<(), NotInterchanged> {
@@ -69,14 +64,10 @@ impl Check<'_> {
         self.memory()
     }
 
-    /// What belongs to no block.
+    /// Which blocks, values and instructions there are.
     fn whole(&self) -> Checked {
         let (o, v) = (self.original, self.variant);
-        require(
-            (&v.results, &v.regions, &v.promises) == (&o.results, &o.regions, &o.promises),
-            "results, regions and promises are the function's",
-        )?;
-        require(o.aliases.is_empty(), "something is known of what loads see")?;
+        surroundings(o, v)?;
         require(v.layout == o.layout && v.values == o.values, "there are other blocks, or values")?;
         let is_as_it_was = |n: usize| {
             let [theirs, ours] = [o, v].map(|f| &f.insts[n]);
