@@ -24,7 +24,7 @@
 use super::cfg::MAX_EXECUTIONS;
 use super::operations::Operations;
 use super::relation::Relation;
-use super::{BlockId, Cfg, Definition, EdgeArg, EdgeId, Function, InstKind, Loop, LoopId, Terminator, Value};
+use super::{BlockId, Cfg, Definition, EdgeArg, EdgeId, Function, Loop, LoopId, Terminator, Value};
 use rewright_typeprop::{Model, Universe};
 
 /// Operations that lead from values outside a loop to a bound that is computed in it, one behind the other.
@@ -275,12 +275,7 @@ impl<'a> CountedLoops<'a> {
             Some(definition) if !self.cfg.loop_contains(id, definition.block()) => false,
             Some(Definition::Result(_, inst, _)) if depth > 0 => {
                 let inst = self.function.inst(inst);
-                let is_value = match &inst.kind {
-                    InstKind::Const(_) => true,
-                    InstKind::Op { op, access, .. } => access.is_none() && self.universe.ops.get(*op).effects.is_pure(),
-                    InstKind::Check { .. } | InstKind::Opaque { .. } => false,
-                };
-                !is_value || inst.args.iter().any(|arg| self.may_vary(id, *arg, depth - 1))
+                !inst.is_silent(self.universe) || inst.args.iter().any(|arg| self.may_vary(id, *arg, depth - 1))
             }
             _ => true,
         }

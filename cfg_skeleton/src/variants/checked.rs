@@ -1,4 +1,4 @@
-//! What the checks of variants of two loops have in common.
+//! Helpers of the checks of fused and interchanged loops.
 
 use crate::ir::Function;
 
@@ -9,7 +9,7 @@ pub(super) fn require(holds: bool, why: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(why) }
 }
 
-/// What belongs to no block is the original's, and nothing is known of what loads see.
+/// Checks that results, regions and promises are the original's, and that it has no facts about aliases.
 pub(super) fn surroundings(original: &Function, variant: &Function) -> Checked {
     require(
         (&variant.results, &variant.regions, &variant.promises)

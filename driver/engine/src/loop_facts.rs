@@ -53,7 +53,7 @@ impl LoopFacts {
         said.say(batch, found)
     }
 
-    /// What holds in some loops of a unit that was not said before. `class`: of an input node.
+    /// The new facts about some loops of a unit, the first of which has the number `first`. `class`: of an input node.
     fn loops(
         &self,
         classes: &Classes<'_>,

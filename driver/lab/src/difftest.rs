@@ -301,7 +301,7 @@ fn run_everywhere(
     Ok((runs, skipped))
 }
 
-/// What interpreters cannot execute of what goes out.
+/// What interpreters do not support in the optimised functions.
 struct Gaps {
     /// By function: it computes with 128 bits. Our interpreter has no values of that size.
     wide: Vec<bool>,

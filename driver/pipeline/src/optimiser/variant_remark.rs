@@ -13,7 +13,7 @@ pub struct VariantRemark {
     pub change: Change,
     /// What became of it.
     pub fate: VariantFate,
-    /// What it costs less because it moves fewer lines of the cache. The costs in `fate` do not count it.
+    /// The price of the cache lines that it moves less than the original, which the costs in `fate` do not include.
     pub lines: u64,
     /// The header of the loop, or the merge.
     pub(super) header: BlockId,

@@ -134,13 +134,13 @@ impl Optimiser {
     }
 }
 
-/// What a function costs, among its variants.
+/// The cost of a variant, by which it is compared with the others.
 #[derive(Clone, Copy)]
 struct Cost {
-    /// What it executes.
+    /// Of the instructions.
     code: CostAndSize,
-    /// That and the lines of the cache that it moves, as one number ([`CostAndSize::weighed`]). The variant that moves the
-    /// fewest moves none.
+    /// Of the instructions and of the cache lines that are moved, as one number ([`CostAndSize::weighed`]). Lines are counted
+    /// from the variant that moves the fewest.
     all: u128,
 }
 
