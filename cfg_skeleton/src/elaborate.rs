@@ -2,14 +2,15 @@
 //!
 //! Blocks keep their ids and their order. [`resolve`] finds the definition behind every use by scope, liveness goes
 //! backwards from what is executed, so that definitions which only dead block parameters need disappear together
-//! with the parameters, and emission walks the dominator tree, each segment's definitions in the original's order,
-//! but after what they need.
+//! with the parameters, and emission walks the dominator tree, each block's definitions near the original's order
+//! ([`mod@schedule`]), but after what they need.
 //!
 //! **Invariant**: nothing here checks that the selection means the same as the function (the validator does); but
 //! a selection that is no program is an [`ElaborateError`], never a panic and never a malformed function.
 
 mod origin;
 mod resolve;
+mod schedule;
 
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, NodeId};
@@ -197,26 +198,16 @@ impl Emitter<'_> {
             self.values[carried.def as usize] = smallvec![value];
             self.state[carried.def as usize] = Progress::Done;
         }
-        for segment in self.skeleton.segments(block) {
-            for def in self.ordered(block, segment) {
-                self.definition(block, segment, def)?;
+        let schedule = self.schedule(block);
+        for (segment, defs) in self.skeleton.segments(block).zip(schedule) {
+            for def in defs {
+                self.definition(block, def)?;
             }
             if segment != self.skeleton.last_segment(block) {
-                let data = &self.skeleton.blocks[block.index()];
-                self.statement(block, SiteId(data.first_site + (segment.0 - data.first_segment)))?;
+                self.statement(block, self.skeleton.site_after(segment))?;
             }
         }
         self.terminator(block)
-    }
-
-    /// Definitions of a segment in the order in which the original computes what they define; then what it has not.
-    fn ordered(&self, block: BlockId, segment: SegmentId) -> Vec<u32> {
-        let mut defs: Vec<u32> = self.resolution.in_segment(segment).filter(|def| self.live[*def as usize]).collect();
-        defs.sort_by_cached_key(|def| {
-            let class = self.resolution.defs[*def as usize].1;
-            self.originals.position(class, block).unwrap_or(usize::MAX)
-        });
-        defs
     }
 
     /// Recurrences that are needed and are new parameters of a block, which follow those that it has.
@@ -251,7 +242,7 @@ impl Emitter<'_> {
     }
 
     /// Emits a definition after those that it needs.
-    fn definition(&mut self, block: BlockId, segment: SegmentId, root: u32) -> Result<(), ElaborateError> {
+    fn definition(&mut self, block: BlockId, root: u32) -> Result<(), ElaborateError> {
         let mut stack = vec![root];
         while let Some(def) = stack.last().copied() {
             match self.state[def as usize] {
@@ -260,17 +251,11 @@ impl Emitter<'_> {
                 }
                 Progress::None => {
                     self.state[def as usize] = Progress::Open;
-                    for used in &self.resolution.uses[def as usize] {
-                        let Use::Def(child) = used else { continue };
-                        if self.resolution.defs[*child as usize].0 != segment {
-                            continue;
-                        }
-                        match self.state[*child as usize] {
-                            Progress::Done => {}
-                            Progress::None => stack.push(*child),
-                            Progress::Open => return Err(ElaborateError::Cycle(segment)),
-                        }
+                    let operands: SmallVec<[u32; 3]> = self.operands_in(block, def).collect();
+                    if operands.iter().any(|operand| self.state[*operand as usize] == Progress::Open) {
+                        return Err(ElaborateError::Cycle(self.resolution.defs[def as usize].0));
                     }
+                    stack.extend(operands);
                 }
                 Progress::Open => {
                     stack.pop();

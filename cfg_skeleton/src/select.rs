@@ -6,6 +6,7 @@
 //! no code with the rest, and elaboration only prints it.
 
 mod accesses;
+mod address_parts;
 mod available;
 mod calls;
 mod cheapest;
@@ -43,7 +44,7 @@ pub mod validate;
 mod writes;
 
 pub(crate) use calls::{executed, executed_at};
-pub use cost_model::{COST_SCALE, CostModel, Execution, Prices};
+pub use cost_model::{COST_SCALE, CostModel, Execution, INSTRUCTION, Prices};
 pub use error::SelectError;
 pub use moves::{moved, relaxed};
 pub use options::{Budget, Options, Registers};

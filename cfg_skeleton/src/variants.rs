@@ -35,7 +35,7 @@ pub use fused::NotFused;
 pub use interchanged::NotInterchanged;
 
 use crate::ir::verify::{IrError, verify};
-use crate::ir::{BlockId, Cfg, Function, InstKind, Loop, LoopId};
+use crate::ir::{BlockId, Cfg, Function, InstKind, Loop, LoopId, OpaqueEffects};
 use condition::steady_branches;
 use copies::Witness;
 use fusion::Pair;
@@ -156,7 +156,8 @@ pub fn proposals(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Pro
                 propose(Change::Ahead(1));
             }
         }
-        if size <= MAX_UNROLLED && times.is_none() {
+        let calls = || copyable.blocks().iter().any(|block| calls(function, universe, *block));
+        if size <= MAX_UNROLLED && times.is_none() && !calls() {
             let often = if size <= MAX_UNROLLED_TWICE { 4 } else { 2 };
             let ahead = [often, 2].into_iter().find(|times| copyable.goes_on(*times, universe));
             propose(ahead.map_or(Change::Unrolled(2), Change::Together));
@@ -192,6 +193,15 @@ pub fn interchanges(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<
 fn instructions(function: &Function, block: BlockId) -> usize {
     let insts = function.block(block).insts.iter();
     insts.filter(|id| !matches!(function.inst(**id).kind, InstKind::Const(_))).count()
+}
+
+/// Does a block execute something next to which a test of a loop weighs nothing?
+fn calls(function: &Function, universe: &Universe, block: BlockId) -> bool {
+    function.block(block).insts.iter().any(|id| match &function.inst(*id).kind {
+        InstKind::Opaque { effects, .. } => *effects != OpaqueEffects::Pure,
+        InstKind::Op { op, .. } => universe.ops.get(*op).is_sited(),
+        InstKind::Const(_) | InstKind::Check { .. } => false,
+    })
 }
 
 /// The function with a change made that [`proposals`] or [`merge_proposals`] has given for it; none where it cannot

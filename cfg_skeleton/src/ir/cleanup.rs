@@ -17,6 +17,7 @@ mod dead;
 mod idle_loops;
 mod params;
 
+pub use blocks::merge as merge_blocks;
 pub(crate) use idle_loops::{Purpose, purposes};
 
 use super::{BlockId, Cfg, EdgeArg, Function, InstKind, OpaqueEffects, Terminator, Value};

@@ -1,6 +1,6 @@
 //! Brings control flow into the form that the skeleton and loop rules rely on:
 //!
-//! * no unreachable blocks;
+//! * no unreachable blocks, no pairs of blocks in a straight line;
 //! * no critical edge (from a block with several successors to one with several predecessors);
 //! * every natural loop has one preheader, one latch, and exits that are entered from the loop only;
 //! * values are loop-closed: one that is defined in a loop and used outside goes through a parameter of an exit
@@ -14,6 +14,7 @@
 
 mod close;
 
+use super::cleanup::merge_blocks;
 use super::{Block, BlockId, Cfg, Counts, Edge, EdgeArg, EdgeId, Function, Terminator, Value};
 use smallvec::SmallVec;
 
@@ -21,6 +22,9 @@ use smallvec::SmallVec;
 pub fn normalise(function: &mut Function) {
     let mut cfg = Cfg::new(function);
     function.layout.retain(|b| cfg.is_reachable(*b));
+    if merge_blocks(function) {
+        cfg = Cfg::new(function);
+    }
     if gather_loop_edges(function, &cfg) {
         cfg = Cfg::new(function);
     }

@@ -350,7 +350,7 @@ impl<'a> Choices<'a> {
             return;
         }
         let state = self.state_of(node.head, &node.children);
-        let cost = CostAndSize::of(1, self.model.node(self.given.universe, &self.classes, node));
+        let cost = CostAndSize::of(1, self.model.definition(self.given.universe, &self.classes, class, node));
         self.add(Alternative { class, def: Def::Node(id), children, state, speculation, cost, at: None, group: None });
     }
 

@@ -82,7 +82,8 @@ pub fn reported(sum: u64) -> f64 {
 /// What one execution of each node of an e-graph costs, by node, in the cost model's units.
 pub fn node_costs(model: &CostModel, universe: &Universe, view: &EGraphView) -> Vec<u64> {
     let classes = Classes::new(view);
-    view.nodes.iter().map(|node| model.node(universe, &classes, node)).collect()
+    let nodes = view.nodes.iter().zip(&view.node_class);
+    nodes.map(|(node, class)| model.definition(universe, &classes, *class, node)).collect()
 }
 
 /// The static cost of a function of the IR, in the same units as that of a selection for it.
@@ -138,7 +139,10 @@ pub fn function_cost_and_size(model: &CostModel, function: &Function, universe: 
                 true => model.constant,
                 false => 0,
             },
-            InstKind::Op { op, targs, .. } => model.operation(universe, &values, *op, targs, &inst.args),
+            InstKind::Op { op, targs, .. } => {
+                let price = model.operation(universe, &values, *op, targs, &inst.args);
+                model.in_address(universe, &values, (*op, &inst.args, inst.results.first().copied()), price)
+            }
             InstKind::Check { .. } => model.check,
             InstKind::Opaque { effects: OpaqueEffects::Pure, .. } => model.opaque,
             InstKind::Opaque { .. } => 0,
@@ -163,7 +167,7 @@ pub fn total(model: &CostModel, given: Saturated, selection: &Selection) -> u64 
         match def {
             Def::Node(node) => {
                 if let (Some(node), Some(block)) = (view.nodes.get(node.index()), block_of(skeleton, *segment)) {
-                    add(cfg.frequency(block), model.node(universe, &classes, node));
+                    add(cfg.frequency(block), model.definition(universe, &classes, *class, node));
                 }
             }
             Def::Param { block, index } => {

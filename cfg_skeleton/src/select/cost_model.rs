@@ -12,6 +12,7 @@
 //! **Invariant**: the same operation on operands of which the same is known costs the same wherever it is asked:
 //! selection, validation and the comparison with the original all ask [`CostModel`].
 
+use super::address_parts::Definition;
 use super::terms::{Classes, ValueTable, number};
 use crate::egraph::{ClassId, Head, Node};
 use crate::ir::cfg::Weighing;
@@ -22,6 +23,9 @@ use std::sync::Arc;
 
 /// One unit of a pack's `cost`.
 pub const COST_SCALE: u64 = 4;
+
+/// What a simple integer instruction costs in the standard packs, in quarters of their unit.
+pub const INSTRUCTION: u64 = 3 * COST_SCALE;
 
 /// An operation that is executed, and what is known of that.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +83,9 @@ pub struct CostModel {
     pub check: u64,
     /// A pure operation that no pack declares.
     pub opaque: u64,
+    /// A sum or a shift that is part of an address of x86-64, if that is less than its price; `None` for targets, and
+    /// passes that come after, that do not compute it on the way to memory.
+    pub address: Option<u64>,
     /// A branch, where programs with other branches are compared: all selections for one function have the same.
     pub branch: u64,
     /// The same: a jump back to the header of a loop. Others may lead to the next block.
@@ -100,6 +107,7 @@ impl Default for CostModel {
             parameter: COST_SCALE / 4,
             check: 3 * COST_SCALE,
             opaque: 3 * COST_SCALE,
+            address: Some(COST_SCALE / 2),
             branch: 0,
             jump: 0,
             line: 0,
@@ -114,7 +122,7 @@ impl CostModel {
     /// The same prices, and those of control flow, a simple instruction's, and of lines of a cache, that of ten of them.
     #[must_use]
     pub fn with_control(self) -> Self {
-        CostModel { branch: 3 * COST_SCALE, jump: 3 * COST_SCALE, line: 30 * COST_SCALE, ..self }
+        CostModel { branch: INSTRUCTION, jump: INSTRUCTION, line: 10 * INSTRUCTION, ..self }
     }
 
     /// What one execution of a node costs.
@@ -125,6 +133,35 @@ impl CostModel {
             Head::Leaf(_) | Head::Token(_) | Head::Proj(_) | Head::Copy => 0,
             // A part stands for the whole.
             Head::Op(op) => self.operation(universe, classes, universe.ops.whole(op), &node.types, &node.children),
+        }
+    }
+
+    /// What one execution of a node costs that defines a class.
+    pub(crate) fn definition(
+        &self,
+        universe: &Universe,
+        classes: &Classes,
+        class: ClassId,
+        node: &Node<ClassId>,
+    ) -> u64 {
+        let price = self.node(universe, classes, node);
+        match node.head {
+            Head::Op(op) => self.in_address(universe, classes, (op, &node.children, Some(class)), price),
+            _ => price,
+        }
+    }
+
+    /// The price of what an operation defines, where others pay this much: less in an address.
+    pub(crate) fn in_address<K: ValueTable>(
+        &self,
+        universe: &Universe,
+        known: &K,
+        definition: Definition<K::Id>,
+        price: u64,
+    ) -> u64 {
+        match self.address {
+            Some(least) if least < price && known.is_address_part(universe, definition) => least,
+            _ => price,
         }
     }
 

@@ -3,6 +3,7 @@
 //!
 //! The same over an e-graph's classes and over a function's values.
 
+use super::address_parts::{AddressParts, Definition};
 use crate::egraph::{ClassId, EGraphView, Head, Node};
 use crate::ir::{Function, InstKind, Value};
 use rewright_typeprop::eval::{evaluate, literal};
@@ -23,6 +24,14 @@ pub(crate) trait ValueTable {
 
     /// The value of a node, if there is such a node.
     fn value_of(&self, node: &Node<Self::Id>) -> Option<Self::Id>;
+
+    /// The parts of addresses.
+    fn address_parts(&self, universe: &Universe) -> &AddressParts<Self::Id>;
+
+    /// Is what an operation defines part of an address?
+    fn is_address_part(&self, universe: &Universe, definition: Definition<Self::Id>) -> bool {
+        self.address_parts(universe).contains(universe, definition, |id| self.constant(id))
+    }
 }
 
 /// The classes of a view. Those that hold one value at several types are one here.
@@ -30,11 +39,12 @@ pub(crate) struct Classes<'a> {
     view: &'a EGraphView,
     /// Filled when the first node is looked for.
     nodes: OnceCell<FxHashMap<Cow<'a, Node<ClassId>>, ClassId>>,
+    address_parts: OnceCell<AddressParts<ClassId>>,
 }
 
 impl<'a> Classes<'a> {
     pub(crate) fn new(view: &'a EGraphView) -> Self {
-        Classes { view, nodes: OnceCell::new() }
+        Classes { view, nodes: OnceCell::new(), address_parts: OnceCell::new() }
     }
 
     fn whole<'n>(&self, node: &'n Node<ClassId>) -> Cow<'n, Node<ClassId>> {
@@ -58,6 +68,19 @@ impl ValueTable for Classes<'_> {
         let index = || self.view.nodes.iter().map(|node| self.whole(node)).zip(classes()).collect();
         self.nodes.get_or_init(index).get(&self.whole(node)).copied()
     }
+
+    fn address_parts(&self, universe: &Universe) -> &AddressParts<ClassId> {
+        self.address_parts.get_or_init(|| {
+            let definitions = || {
+                let nodes = self.view.nodes.iter().zip(&self.view.node_class);
+                nodes.filter_map(|(node, class)| match node.head {
+                    Head::Op(op) => Some((op, &node.children[..], Some(*class))),
+                    _ => None,
+                })
+            };
+            AddressParts::new(universe, definitions, |id| self.constant(id))
+        })
+    }
 }
 
 /// The values of a function.
@@ -65,6 +88,7 @@ pub(crate) struct Values<'a> {
     function: &'a Function,
     constants: Vec<Option<i64>>,
     nodes: OnceCell<FxHashMap<Node<Value>, Value>>,
+    address_parts: OnceCell<AddressParts<Value>>,
 }
 
 impl<'a> Values<'a> {
@@ -75,7 +99,7 @@ impl<'a> Values<'a> {
                 constants[value.index()] = Some(*n);
             }
         }
-        Values { function, constants, nodes: OnceCell::new() }
+        Values { function, constants, nodes: OnceCell::new(), address_parts: OnceCell::new() }
     }
 
     fn index(&self) -> FxHashMap<Node<Value>, Value> {
@@ -103,6 +127,18 @@ impl ValueTable for Values<'_> {
 
     fn value_of(&self, node: &Node<Value>) -> Option<Value> {
         self.nodes.get_or_init(|| self.index()).get(node).copied()
+    }
+
+    fn address_parts(&self, universe: &Universe) -> &AddressParts<Value> {
+        self.address_parts.get_or_init(|| {
+            let definitions = || {
+                self.function.insts.iter().filter_map(|inst| match inst.kind {
+                    InstKind::Op { op, .. } => Some((op, &inst.args[..], inst.results.first().copied())),
+                    _ => None,
+                })
+            };
+            AddressParts::new(universe, definitions, |id| self.constant(id))
+        })
     }
 }
 

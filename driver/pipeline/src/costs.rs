@@ -93,12 +93,14 @@ pub fn model(costs: &Costs, profile: Option<&str>, universe: &Universe) -> Resul
     Ok(model)
 }
 
-/// The same for functions of LLVM IR: by its own profile where none is named.
+/// The same for functions of LLVM IR: by its own profile where none is named. LLVM's own passes choose how addresses are
+/// computed.
 ///
 /// # Errors
 /// As [`model`].
 pub fn model_for_llvm(costs: &Costs, profile: Option<&str>, universe: &Universe) -> Result<CostModel, CostError> {
-    model(costs, profile.or(costs.profile.as_deref()).or(Some("llvm")), universe)
+    let model = model(costs, profile.or(costs.profile.as_deref()).or(Some("llvm")), universe)?;
+    Ok(CostModel { address: costs.address.and(model.address), ..model })
 }
 
 /// Puts costs before those that the model has; those of operations only where `wanted`.
@@ -118,6 +120,9 @@ fn apply(
         if let Some(value) = value {
             *place = quarters(name, value)?;
         }
+    }
+    if let Some(address) = costs.address {
+        model.address = Some(quarters("address", address)?);
     }
     if let Some(assumed) = costs.assumed {
         model.assumed = assumed.into();

@@ -318,7 +318,8 @@ impl Optimiser {
                     false => batch.phases.time(Phase::Changes, || rebuilt::rebuilt(given, options)),
                 };
                 unit.state = match rebuilt {
-                    Some((function, restructured)) => {
+                    Some((mut function, restructured)) => {
+                        ir::cleanup::merge_blocks(&mut function);
                         unit.restructured.add(restructured);
                         Progress::Build(function)
                     }

@@ -34,6 +34,9 @@ pub struct Costs {
     /// A pure operation that no pack declares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opaque: Option<f64>,
+    /// A sum or a shift that is part of an address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<f64>,
     /// What a size that a declared cost names counts as where it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed: Option<u32>,

@@ -137,7 +137,7 @@ fn count_uses(function: &Function) -> Vec<u32> {
 }
 
 /// Makes one block of two where control can only go from the one to the other.
-pub(super) fn merge(function: &mut Function) -> bool {
+pub fn merge(function: &mut Function) -> bool {
     let mut ways_in = vec![0u32; function.blocks.len()];
     for b in &function.layout {
         for edge in function.block(*b).term.edges() {

@@ -63,6 +63,8 @@ pub(super) struct Unit {
     pub(super) nested: Option<Function>,
     /// What its accesses cost less by being nearer to each other than those of the original.
     pub(super) nearer: u64,
+    /// What it is to cost less than what it is a variant of, at least.
+    pub(super) due: u64,
     nodes: usize,
     classes: usize,
     rounds: usize,
@@ -88,6 +90,7 @@ impl Unit {
             blocks,
             nested: None,
             nearer: 0,
+            due: 0,
             nodes: 0,
             classes: 0,
             rounds: 0,

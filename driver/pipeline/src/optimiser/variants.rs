@@ -13,6 +13,7 @@ use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::ir::cfg::Weighing;
 use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, inline};
+use rewright_cfg_skeleton::select::INSTRUCTION;
 use rewright_cfg_skeleton::select::cost::CostAndSize;
 use rewright_cfg_skeleton::skeleton::KnownAtEnds;
 use rewright_cfg_skeleton::variants::{
@@ -33,6 +34,10 @@ const MAX_DECIDED: usize = 4;
 
 /// A function of more instructions has no variants.
 const MAX_INSTRUCTIONS: usize = 600;
+
+/// Iterations behind one another are to gain one part in so many of what the instructions that they add cost, each executed
+/// as often as the loop's header: they take up room in caches, and registers.
+const PART_GAINED: u64 = 32;
 
 impl Optimiser {
     /// Options for functions of a universe: variants are tried if they are wanted, where a pack speaks of loops or has
@@ -78,12 +83,12 @@ impl Optimiser {
         batch: &mut Batch,
     ) -> bool {
         let most = variants.iter().map(|variant| variant.unit.nearer).max().unwrap_or(0);
-        let of = |unit: &Unit, nearer| {
+        let of = |unit: &Unit, beside| {
             let code = unit.chosen()?.cost(universe, options);
-            Some(Cost { code, all: code.plus(CostAndSize { cost: most - nearer, size: 0 }).weighed() })
+            Some(Cost { code, all: code.plus(CostAndSize { cost: beside, size: 0 }).weighed() })
         };
-        let Some(before) = of(unit, 0) else { return false };
-        let cost = |unit: &Unit| of(unit, unit.nearer);
+        let Some(before) = of(unit, most) else { return false };
+        let cost = |unit: &Unit| of(unit, most - unit.nearer + unit.due);
         let (mut chosen, mut open): (Vec<Variant>, Vec<Variant>) = (vec![], variants);
         loop {
             let cheapest = chosen.iter().filter_map(|variant| Some(cost(&variant.unit)?.all)).min();
@@ -139,8 +144,8 @@ impl Optimiser {
 struct Cost {
     /// Of the instructions.
     code: CostAndSize,
-    /// Of the instructions and of the cache lines that are moved, as one number ([`CostAndSize::weighed`]). Lines are counted
-    /// from the variant that moves the fewest.
+    /// Of the instructions, of the cache lines that are moved, and of what is to be gained ([`PART_GAINED`]), as one number
+    /// ([`CostAndSize::weighed`]). Lines are counted from the variant that moves the fewest.
     all: u128,
 }
 
@@ -223,10 +228,14 @@ fn variants(unit: &mut Unit, kind: Kind, universe: &Universe, options: &Options)
             continue;
         }
         match vary(function, &cfg, universe, proposal) {
-            Ok(Some(function)) => {
+            Ok(Some(varied)) => {
                 let number = variants.len();
-                let mut unit = Unit::new(&function, universe);
+                let mut unit = Unit::new(&varied, universe);
                 unit.nearer = nearer;
+                if proposal.change.unrolls() {
+                    let added = inline::instructions(&varied).saturating_sub(inline::instructions(function)) as u64;
+                    unit.due = added * INSTRUCTION * cfg.frequency(proposal.header) / PART_GAINED;
+                }
                 variants.push(Variant { number, proposal, unit });
             }
             Ok(None) => {}
