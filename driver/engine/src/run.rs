@@ -113,8 +113,8 @@ pub(super) fn run(
     Ok((steps, stopped))
 }
 
-/// What there was: the last step that changed anything, and the one that had changed nodes when facts about loops and those that bits and bounds
-/// tell were last found.
+/// What there was: the last step that changed anything, and the last that had changed nodes when facts about loops, and those
+/// that bits and bounds tell, were last found.
 type Time = (usize, Option<usize>, Option<usize>);
 
 struct Runner<'r, 'b> {

@@ -300,7 +300,7 @@ fn what_holds_where_a_loop_begins_holds_in_it_and_behind_it() {
     let entry = b.function.entry();
     let (x, y) = (b.param(entry, 0), b.param(entry, 1));
     let (header, body, behind) = (b.block(&[]), b.block(&[]), b.block(&[]));
-    let (first, end) = (b.block(&[]), b.block(&[]));
+    let (first, end, other) = (b.block(&[]), b.block(&[]), b.block(&[]));
     let ten = b.constant("i32", 10);
     let test = b.op("icmp_ult", "i32", &[x, ten]);
     b.branch(test, (first, &[]), (end, &[]));
@@ -316,9 +316,11 @@ fn what_holds_where_a_loop_begins_holds_in_it_and_behind_it() {
     b.switch_to(body);
     b.branch(y, (header, &[]), (behind, &[]));
     b.switch_to(behind);
-    b.branch(test, (end, &[]), (end, &[]));
-    b.switch_to(end);
-    b.ret(&[x]);
+    b.branch(test, (end, &[]), (other, &[]));
+    for end in [end, other] {
+        b.switch_to(end);
+        b.ret(&[x]);
+    }
     let decided = decided(&b.function, &u);
     let branch = |block| decided.branches.get(&block).copied();
     assert_eq!([branch(header), branch(behind)], [Some(true); 2]);
