@@ -45,20 +45,27 @@ pub struct IntTerm {
 
 impl IntTerm {
     /// What it says of its class; `None` where too little is known of its operands.
-    pub fn value(&self, mut known: impl FnMut(usize) -> Option<Known>) -> Option<Known> {
-        let model = match self.computes {
-            Computes::Constant(number) => return Some(Known::constant(self.bits, number)),
-            Computes::Anything => return Some(Known::top(self.bits)),
-            Computes::Within(known) => return Some(known).filter(|known| known.bits() == self.bits),
-            Computes::Model(model) => Some(model),
-            Computes::OneOf => None,
-        };
-        let args = self.children.iter().map(|child| known(*child)).collect::<Option<SmallVec<[Known; 3]>>>();
-        match (model, args) {
-            (Some(model), Some(args)) => Some(model.transfer(self.bits, &args)),
+    pub fn value(&self, known: impl FnMut(usize) -> Option<Known>) -> Option<Known> {
+        match self.computes {
+            Computes::Constant(number) => Some(Known::constant(self.bits, number)),
+            Computes::Anything => Some(Known::top(self.bits)),
+            Computes::Within(known) => Some(known).filter(|known| known.bits() == self.bits),
+            Computes::Model(_) | Computes::OneOf => self.value_of(self.operands(known).as_deref()),
+        }
+    }
+
+    /// What is known of all its operands; `None` where nothing is of one.
+    pub fn operands(&self, known: impl FnMut(usize) -> Option<Known>) -> Option<SmallVec<[Known; 3]>> {
+        self.children.iter().copied().map(known).collect()
+    }
+
+    /// What it says of its class, from what is known of all its operands.
+    pub fn value_of(&self, operands: Option<&[Known]>) -> Option<Known> {
+        match (self.computes, operands) {
+            (Computes::Model(model), Some(operands)) => Some(model.transfer(self.bits, operands)),
             // It is 0 or 1, of whatever.
-            (Some(model), None) => model.is_comparison().then(|| Known::truth(self.bits)),
-            (None, args) => args?.into_iter().reduce(Known::join).filter(|joined| joined.bits() == self.bits),
+            (Computes::Model(model), None) => model.is_comparison().then(|| Known::truth(self.bits)),
+            (_, operands) => operands?.iter().copied().reduce(Known::join).filter(|joined| joined.bits() == self.bits),
         }
     }
 }

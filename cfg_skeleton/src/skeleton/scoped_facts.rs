@@ -24,8 +24,9 @@ use crate::ir::{BlockId, EdgeId, InstId, InstKind, Terminator, Value};
 use arriving::Arriving;
 use integers::Integers;
 use rewright_typeprop::{Known, Model, Repr};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) use scope::Scope;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// How many blocks up the dominator tree conditions are looked for where a loop begins or ends.
@@ -111,7 +112,7 @@ fn walk(given: Saturated, decisions: &mut Decisions) -> FxHashMap<BlockId, Scope
     let integers = arriving.settled(|integers| Decider::new(given, integers, variance.as_ref()));
     decisions.params = arriving.constants(&integers);
     let mut decider = Decider::new(given, integers, variance.as_ref());
-    decider.blocks(Some(decisions));
+    given.cfg.reverse_post_order().iter().for_each(|block| decider.decide(*block, decisions));
     decider.ends
 }
 
@@ -129,23 +130,26 @@ impl<'a> Decider<'a> {
         Decider { given, integers, variance, ends: FxHashMap::default() }
     }
 
-    /// Goes through all blocks.
-    fn blocks(&mut self, mut decisions: Option<&mut Decisions>) {
-        for block in self.given.cfg.reverse_post_order() {
-            self.block(*block, decisions.as_deref_mut());
+    /// Notes what holds at the ends of some blocks.
+    fn ends_of(&mut self, blocks: &BTreeSet<BlockId>) {
+        let cfg = self.given.cfg;
+        let mut needed = FxHashSet::default();
+        for block in blocks {
+            let above = std::iter::successors(Some(*block), |block| self.goes_on_from(*block));
+            above.take_while(|block| needed.insert(*block)).for_each(drop);
+        }
+        for block in cfg.reverse_post_order().iter().filter(|block| needed.contains(block)) {
+            let mut scope = self.beginning(*block);
+            let conditions = self.given.skeleton.sites(*block).filter_map(|site| self.condition(site));
+            conditions.for_each(|(condition, _)| scope.assume(condition, false));
+            self.ends.insert(*block, scope);
         }
     }
 
-    /// Notes what holds at the end of a block, and decides what stands in it, in order, if that is asked for.
-    fn block(&mut self, block: BlockId, decisions: Option<&mut Decisions>) {
+    /// Decides what stands in a block, in order, and notes what holds at its end.
+    fn decide(&mut self, block: BlockId, decisions: &mut Decisions) {
         let Saturated { function: f, skeleton: s, view, .. } = self.given;
         let mut scope = self.beginning(block);
-        let Some(decisions) = decisions else {
-            let conditions = s.sites(block).filter_map(|site| self.condition(site));
-            conditions.for_each(|(condition, _)| scope.assume(condition, false));
-            self.ends.insert(block, scope);
-            return;
-        };
         let mut sites = s.sites(block).peekable();
         for inst in &f.block(block).insts {
             decisions.values.extend(self.value(&scope, *inst).map(|constant| (*inst, constant)));
@@ -172,22 +176,28 @@ impl<'a> Decider<'a> {
         self.ends.insert(block, scope);
     }
 
+    /// The closest block above one that lies in no other loops than it: all that holds at its end holds there, too.
+    fn goes_on_from(&self, block: BlockId) -> Option<BlockId> {
+        let cfg = self.given.cfg;
+        self.above(block).find(|above| cfg.loops_around(*above).all(|l| cfg.loop_contains(l, block)))
+    }
+
+    /// Blocks above one, the closest first.
+    fn above(&self, block: BlockId) -> impl Iterator<Item = BlockId> {
+        let cfg = self.given.cfg;
+        std::iter::successors(cfg.idom(block), |block| cfg.idom(*block)).take(MAX_DEPTH)
+    }
+
     /// What holds where a block begins.
     fn beginning(&self, block: BlockId) -> Scope {
-        let cfg = self.given.cfg;
-        let mut scope = Scope::new(self.integers.clone());
-        let Some(parent) = cfg.idom(block) else { return scope };
-        if cfg.loops_around(block).eq(cfg.loops_around(parent)) {
-            scope.clone_from(&self.ends[&parent]);
-        } else {
-            let above: Vec<BlockId> =
-                std::iter::successors(Some(parent), |block| cfg.idom(*block)).take(MAX_DEPTH).collect();
-            for above in above.into_iter().rev() {
-                let checks = self.given.skeleton.sites(above).filter_map(|site| self.condition(site));
-                let checks = checks.map(|(condition, _)| Assumption::Condition(condition, false));
-                for assumption in self.way_in(above).into_iter().chain(checks) {
-                    self.assume(&mut scope, assumption, above, block);
-                }
+        let start = self.goes_on_from(block);
+        let mut scope = start.map_or_else(|| Scope::new(self.integers.clone()), |start| self.ends[&start].clone());
+        let left: Vec<BlockId> = self.above(block).take_while(|above| Some(*above) != start).collect();
+        for above in left.into_iter().rev() {
+            let checks = self.given.skeleton.sites(above).filter_map(|site| self.condition(site));
+            let checks = checks.map(|(condition, _)| Assumption::Condition(condition, false));
+            for assumption in self.way_in(above).into_iter().chain(checks) {
+                self.assume(&mut scope, assumption, above, block);
             }
         }
         if let Some(assumption) = self.way_in(block) {

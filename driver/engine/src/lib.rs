@@ -44,6 +44,7 @@ use budget::Step;
 use known_facts::KnownFacts;
 use loop_facts::LoopFacts;
 use primitives::Shared;
+use read_back::ReadBack;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::program::{Program, RuleId};
@@ -211,7 +212,7 @@ impl Engine {
             plain: Base::new(false),
             logging: Base::new(true),
             shared: Arc::new(Shared::new(program, source)),
-            asked: run::asked(program, &possible, &loop_symbols),
+            asked: run::asked(program, &possible),
             possible,
             matching: FxHashMap::default(),
             loop_facts,
@@ -356,9 +357,11 @@ impl Engine {
         if self.matching.len() >= KEPT_MATCHINGS {
             self.matching.clear();
         }
-        let possible = &self.possible;
-        let matching =
-            self.matching.entry(symbols).or_insert_with_key(|symbols| possible.matching(symbols.iter().copied()));
+        let (possible, asked) = (&self.possible, &self.asked);
+        let matching = self
+            .matching
+            .entry(symbols)
+            .or_insert_with_key(|symbols| possible.matching(symbols.iter().copied(), asked));
         let mut egraph = base.take(&self.program, &self.shared)?;
         let taken = clock::now();
         let mut batch = Batch::insert(
@@ -386,18 +389,25 @@ impl Engine {
         };
         let (steps, stopped) = run::run(&mut batch, plan, rules, &options.budget, report)?;
         let ran = clock::now();
-        let mut views = read_back::views(&batch, options.log)?;
+        let rows = ReadBack::new(&batch, options.log)?;
+        let emptied = clock::now();
+        let made = inputs.iter().sum::<usize>() as u64 + self.shared.meter(|meter| meter.made());
+        // A unit runs alone where it is large: its e-graph's memory is worth more than its rules.
+        if !held {
+            base.give_back(egraph, made, &self.possible, &matching.filled)?;
+        } else {
+            drop(egraph);
+        }
+        let emptying = clock::since(emptied);
+        let mut views = rows.views(units)?;
         for (view, stops) in views.iter_mut().zip(self.shared.meter(|meter| meter.stops(&self.program))) {
             view.stops = stops;
         }
-        let read = clock::now();
-        let made = inputs.iter().sum::<usize>() as u64 + self.shared.meter(|meter| meter.made());
-        base.give_back(egraph, made, &self.possible, &matching.filled)?;
         let prepared = std::mem::take(&mut base.prepared.time);
-        report.times.base += taken - start + prepared + clock::since(read);
+        report.times.base += taken - start + prepared + emptying;
         report.times.insert += inserted - taken;
         report.times.run += (ran - inserted).saturating_sub(prepared);
-        report.times.read_back += read - ran;
+        report.times.read_back += clock::since(ran).saturating_sub(emptying);
         report.steps += steps.len();
         Ok(Run { views, steps, stopped })
     }

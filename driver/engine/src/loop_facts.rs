@@ -40,7 +40,7 @@ impl LoopFacts {
         let source = batch.shared.source();
         let mut found: Vec<Found> = vec![];
         for (unit, rows) in rows(batch)?.iter().enumerate().filter(|(unit, _)| !batch.units[*unit].loops.is_empty()) {
-            let of_inputs = input_rows(batch, unit, rows)?;
+            let of_inputs = input_rows(batch.units[unit], rows)?;
             let classes = Classes::new(source, rows);
             let class = |input: InputId| classes.of_rows[of_inputs[input.index()]];
             let loops = &batch.units[unit].loops;

@@ -4,7 +4,7 @@ use super::EngineError;
 use super::batch::Batch;
 use super::order::{RawNode, RawRemovable, order};
 use egglog::Value;
-use rewright_cfg_skeleton::egraph::{EGraphView, Head, LeafId, TokenId};
+use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView, Head, LeafId, TokenId};
 use rewright_dsl::egglog::print::APPLIED;
 use rewright_dsl::egglog::{Sort, TYPE_BITS, TYPE_MASK, TableKind};
 use rewright_typeprop::{RuleId, Ty};
@@ -15,17 +15,30 @@ fn failed(error: egglog::Error) -> EngineError {
     EngineError::Run(error.to_string())
 }
 
-/// One view per unit.
-pub(super) fn views(batch: &Batch<'_>, log: bool) -> Result<Vec<EGraphView>, EngineError> {
-    let rows = rows(batch)?;
-    let removable = removable(batch, &rows)?;
-    let mut applications = if log { applications(batch, &rows)? } else { vec![Vec::new(); rows.len()] };
-    let mut views = Vec::with_capacity(rows.len());
-    for (unit, rows) in rows.into_iter().enumerate() {
-        let inputs = input_rows(batch, unit, &rows)?;
-        views.push(order(rows, &inputs, std::mem::take(&mut applications[unit]), &removable[unit]));
+/// What an e-graph holds, by unit. The e-graph is no longer needed then.
+pub(super) struct ReadBack {
+    rows: Vec<Vec<RawNode>>,
+    removable: Vec<Vec<RawRemovable>>,
+    applications: Vec<Vec<(RuleId, Value)>>,
+}
+
+impl ReadBack {
+    pub(super) fn new(batch: &Batch<'_>, log: bool) -> Result<Self, EngineError> {
+        let rows = rows(batch)?;
+        let removable = removable(batch, &rows)?;
+        let applications = if log { applications(batch, &rows)? } else { vec![Vec::new(); rows.len()] };
+        Ok(ReadBack { rows, removable, applications })
     }
-    Ok(views)
+
+    /// One view per unit.
+    pub(super) fn views(self, units: &[&EGraphInput]) -> Result<Vec<EGraphView>, EngineError> {
+        let read = self.rows.into_iter().zip(self.removable).zip(self.applications);
+        let views = units.iter().zip(read).map(|(unit, ((rows, removable), applications))| {
+            let inputs = input_rows(unit, &rows)?;
+            Ok(order(rows, &inputs, applications, &removable))
+        });
+        views.collect()
+    }
 }
 
 /// All nodes by unit; classes are egglog's numbers.
@@ -103,14 +116,14 @@ pub(super) fn rows(batch: &Batch<'_>) -> Result<Vec<Vec<RawNode>>, EngineError> 
 
 /// The row of each input node: the values that insertion gave may have been united since, so nodes are looked
 /// up again from the leaves upwards.
-pub(super) fn input_rows(batch: &Batch<'_>, unit: usize, rows: &[RawNode]) -> Result<Vec<usize>, EngineError> {
+pub(super) fn input_rows(unit: &EGraphInput, rows: &[RawNode]) -> Result<Vec<usize>, EngineError> {
     let mut by_key: FxHashMap<(Head, &[Ty], &[Value]), usize> = FxHashMap::default();
     by_key.reserve(rows.len());
     for (i, node) in rows.iter().enumerate() {
         by_key.insert((node.head, &node.types, &node.children), i);
     }
-    let mut result: Vec<usize> = Vec::with_capacity(batch.units[unit].nodes.len());
-    for node in &batch.units[unit].nodes {
+    let mut result: Vec<usize> = Vec::with_capacity(unit.nodes.len());
+    for node in &unit.nodes {
         let children: SmallVec<[Value; 3]> =
             node.children.iter().map(|child| rows[result[child.index()]].class).collect();
         let types = if matches!(node.head, Head::Token(_)) { &[][..] } else { &node.types[..] };

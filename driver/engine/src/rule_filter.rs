@@ -7,6 +7,7 @@
 use super::EngineError;
 use super::batch::Batch;
 use super::pattern_pairs::Nested;
+use super::run::Asked;
 use egglog::{EGraph, Read, Value};
 use rewright_dsl::egglog::{Action, Atom, EgglogProgram, Expr, GENERATION};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -15,6 +16,8 @@ use std::hash::{Hash, Hasher};
 /// Tables and relations that each rule reads and fills, by number: tables first, then relations.
 pub(super) struct Possible {
     rules: Vec<(Vec<usize>, Vec<usize>)>,
+    /// By rule: may it do more than to add rows, so that any table changes?
+    unites: Vec<bool>,
     /// By rule.
     ruleset_of: Vec<usize>,
     /// By symbol: the rules that read it.
@@ -53,16 +56,25 @@ fn mixed<'v>(columns: impl Iterator<Item = &'v Value>) -> u64 {
 
 /// What can happen in an e-graph.
 pub(super) struct Matching {
-    /// By rule: can it match, now or later?
-    pub(super) rules: Vec<bool>,
     /// Does one of them ask of which types a class is?
     pub(super) asks_types: bool,
     /// Symbols that have rows, or get some if rules match.
     pub(super) filled: Vec<usize>,
     /// Symbols that those rules read.
     pub(super) read: Vec<usize>,
-    /// By ruleset: can some rule of it match?
-    pub(super) rulesets: Vec<bool>,
+    /// By ruleset: what a step of it may run.
+    pub(super) rulesets: Vec<Steps>,
+}
+
+/// What a step of a ruleset may run.
+#[derive(Default)]
+pub(super) struct Steps {
+    /// Can some rule of its own match?
+    pub(super) can_match: bool,
+    /// Groups of rules that can, in order, laws among them.
+    pub(super) groups: Vec<usize>,
+    /// Symbols that those read.
+    pub(super) reads: Vec<usize>,
 }
 
 impl Possible {
@@ -100,6 +112,8 @@ impl Possible {
                 (reads, fills)
             })
             .collect();
+        let adds = |action: &Action| matches!(action, Action::Insert(_) | Action::Set(..));
+        let unites = program.rules.iter().map(|rule| !rule.actions.iter().all(adds)).collect();
         let nested = Nested::new(program);
         let mut known: FxHashMap<(usize, Vec<usize>, &[usize]), usize> = FxHashMap::default();
         let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -118,7 +132,7 @@ impl Possible {
         }
         let isa = program.isa.as_ref().and_then(|isa| numbers.get(isa.name.as_str()).copied());
         let ruleset_of = program.rules.iter().map(|rule| rule.ruleset).collect();
-        Possible { rules, ruleset_of, readers, nested, groups, names, constructors, isa }
+        Possible { rules, unites, ruleset_of, readers, nested, groups, names, constructors, isa }
     }
 
     /// Symbols that these rules read.
@@ -165,6 +179,11 @@ impl Possible {
         &self.rules[rule].0
     }
 
+    /// The only symbols whose tables a match of a rule changes; `None` where it may be any.
+    pub(super) fn changes(&self, rule: usize) -> Option<&[usize]> {
+        (!self.unites[rule]).then_some(&self.rules[rule].1)
+    }
+
     /// The number of a table or relation.
     pub(super) fn symbol(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|own| own == name)
@@ -173,9 +192,9 @@ impl Possible {
     /// What can happen if these tables and relations have rows now, or get some from elsewhere. Rules that say of which types classes are say it to those that
     /// ask: six rows for each node, in a pack that has rules about further members of a family, of which there is
     /// nothing in most functions. Where none of those can match, nothing is said.
-    pub(super) fn matching(&self, symbols: impl Iterator<Item = usize>) -> Matching {
+    pub(super) fn matching(&self, symbols: impl Iterator<Item = usize>, asked: &[Asked]) -> Matching {
         let (mut rules, filled) = self.reached(symbols.chain(self.isa));
-        let Some(isa) = self.isa else { return self.with_rules(rules, false, filled) };
+        let Some(isa) = self.isa else { return self.with_rules(rules, false, filled, asked) };
         let says_types = |fills: &[usize]| fills == [isa];
         let asks = |((reads, fills), can_match): (&(Vec<usize>, Vec<usize>), &bool)| {
             *can_match && reads.contains(&isa) && !says_types(fills)
@@ -184,13 +203,23 @@ impl Possible {
         for (can_match, (_, fills)) in rules.iter_mut().zip(&self.rules) {
             *can_match &= asks_types || !says_types(fills);
         }
-        self.with_rules(rules, asks_types, filled)
+        self.with_rules(rules, asks_types, filled, asked)
     }
 
-    fn with_rules(&self, rules: Vec<bool>, asks_types: bool, filled: Vec<usize>) -> Matching {
-        let mut rulesets = vec![false; self.ruleset_of.iter().max().map_or(0, |last| last + 1)];
-        self.ruleset_of.iter().zip(&rules).for_each(|(ruleset, can_match)| rulesets[*ruleset] |= can_match);
-        Matching { read: self.read_by(&rules), rulesets, rules, asks_types, filled }
+    fn with_rules(&self, can_match: Vec<bool>, asks_types: bool, filled: Vec<usize>, asked: &[Asked]) -> Matching {
+        let steps = |asked: &Asked| {
+            let rule = |group: &usize| self.groups[*group][0];
+            let groups: Vec<usize> = asked.groups.iter().copied().filter(|group| can_match[rule(group)]).collect();
+            let mut reads: Vec<usize> = groups.iter().flat_map(|group| self.reads(rule(group))).copied().collect();
+            reads.sort_unstable();
+            reads.dedup();
+            Steps { can_match: false, groups, reads }
+        };
+        let mut rulesets: Vec<Steps> = asked.iter().map(steps).collect();
+        for (ruleset, can_match) in self.ruleset_of.iter().zip(&can_match) {
+            rulesets[*ruleset].can_match |= can_match;
+        }
+        Matching { read: self.read_by(&can_match), rulesets, asks_types, filled }
     }
 
     /// By rule: can it match if these symbols have rows, or once others that can have matched? And the symbols that

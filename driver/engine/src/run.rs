@@ -23,17 +23,13 @@ const LAWS: &str = "laws";
 /// What a step of a ruleset asks, laws among it.
 pub(super) struct Asked {
     /// Groups of rules, in order.
-    groups: Vec<usize>,
+    pub(super) groups: Vec<usize>,
     /// Does some rule match only what its block has not made?
     generations: bool,
-    /// Does some rule ask for a fact that only [`LoopFacts`] says?
-    loop_facts: bool,
 }
 
 /// By ruleset.
-///
-/// `loop_symbols`: relations that [`LoopFacts`] fill.
-pub(super) fn asked(program: &EgglogProgram, possible: &Possible, loop_symbols: &[usize]) -> Vec<Asked> {
+pub(super) fn asked(program: &EgglogProgram, possible: &Possible) -> Vec<Asked> {
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); program.rulesets.len()];
     for (group, rules) in possible.groups.iter().enumerate() {
         own[program.rules[rules[0]].ruleset].push(group);
@@ -46,9 +42,7 @@ pub(super) fn asked(program: &EgglogProgram, possible: &Possible, loop_symbols: 
         }
         let mut rules = groups.iter().flat_map(|group| &possible.groups[*group]);
         let generations = rules.any(|rule| program.rules[*rule].asks_generation());
-        let mut read = groups.iter().flat_map(|group| &possible.groups[*group]).flat_map(|rule| possible.reads(*rule));
-        let loop_facts = read.any(|symbol| loop_symbols.contains(symbol));
-        Asked { groups, generations, loop_facts }
+        Asked { groups, generations }
     });
     with_laws.collect()
 }
@@ -87,10 +81,13 @@ pub(super) fn run(
     let mut runner = Runner {
         batch,
         changed_at: 0,
+        nodes_changed_at: 0,
         filled_at: None,
         known_at: None,
         hidden_at: None,
         contents: vec![Contents::default(); rules.possible.symbols()],
+        stale: vec![true; rules.possible.symbols()],
+        open: vec![false; rules.possible.symbols()],
         table_changed_at: vec![0; rules.possible.symbols()],
         said: Said::default(),
         present: Present::new(&rules.possible.nested),
@@ -102,7 +99,7 @@ pub(super) fn run(
         steps: Vec::new(),
         stopped: false,
     };
-    runner.look_at_all()?;
+    runner.reopen();
     runner.sequence(plan)?;
     if runner.steps.is_empty() {
         runner.laws()?;
@@ -116,21 +113,27 @@ pub(super) fn run(
     Ok((steps, stopped))
 }
 
-/// What there was: the last step that changed anything, and that step when facts about loops and those that bits and bounds
-/// tell were last found.
+/// What there was: the last step that changed anything, and the last that had changed nodes when facts about loops, and those
+/// that bits and bounds tell, were last found.
 type Time = (usize, Option<usize>, Option<usize>);
 
 struct Runner<'r, 'b> {
     batch: &'r mut Batch<'b>,
     rules: Rules<'r>,
-    /// By symbol: what its table holds; nothing where it is not asked for.
+    /// By symbol: what its table held when it was looked at last; nothing where it is not asked for.
     contents: Vec<Contents>,
-    /// By symbol: the last step that changed its table.
+    /// By symbol: may its table hold something else by now?
+    stale: Vec<bool>,
+    /// By symbol: may there be facts of it that were not found yet, since something has changed?
+    open: Vec<bool>,
+    /// By symbol: the last step that changed its table, or one after that, before which no group ran that reads it.
     table_changed_at: Vec<usize>,
     /// Pairs of the patterns' rows.
     present: Present<'r>,
     /// The last step that changed anything, counted from 1.
     changed_at: usize,
+    /// The last step that may have changed nodes or classes, not only facts.
+    nodes_changed_at: usize,
     /// That step when facts about loops were last found.
     filled_at: Option<usize>,
     /// That step when facts that bits and bounds tell were last found.
@@ -219,9 +222,11 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// Looks at what all tables hold now that rules read.
-    fn look_at_all(&mut self) -> Result<(), EngineError> {
-        self.look(&self.rules.matching.read)
+    /// Looks at those tables that may hold something else than when they were looked at last.
+    fn look_again(&mut self, symbols: &[usize]) -> Result<(), EngineError> {
+        let mut is_stale = |symbol: &usize| std::mem::take(&mut self.stale[*symbol]);
+        let stale: Vec<usize> = symbols.iter().copied().filter(|symbol| is_stale(symbol)).collect();
+        self.look(&stale)
     }
 
     /// Looks at what tables hold now, and notes which ones have changed.
@@ -236,72 +241,102 @@ impl Runner<'_, '_> {
 
     /// Those groups of a ruleset that can find something now, in order.
     fn due(&mut self, ruleset: usize) -> Result<Vec<usize>, EngineError> {
-        let groups = self.may_be_due(ruleset)?;
-        if self.asks_known_facts(&groups) && self.fill_known_facts()? {
-            return self.may_be_due(ruleset);
+        let mut groups = self.may_be_due(ruleset)?;
+        if self.ask(&groups, self.rules.loop_symbols) && self.fill_loop_facts()? {
+            groups = self.may_be_due(ruleset)?;
+        }
+        if self.ask(&groups, self.rules.known_symbols) && self.fill_known_facts()? {
+            groups = self.may_be_due(ruleset)?;
         }
         Ok(groups)
     }
 
-    /// The same, where facts that bits and bounds tell may hold of anything as long as nobody has looked.
+    /// The same, where facts that are found between steps may hold of anything as long as nobody has looked.
     fn may_be_due(&mut self, ruleset: usize) -> Result<Vec<usize>, EngineError> {
-        let Rules { matching, possible, asked, known_facts, .. } = &self.rules;
-        let filled = known_facts.is_none() || self.known_at == Some(self.changed_at);
-        let open = |symbol: &usize| !filled && self.rules.known_symbols.contains(symbol);
+        let Rules { matching, possible, .. } = self.rules;
+        let steps = &matching.rulesets[ruleset];
+        self.look_again(&steps.reads)?;
         // A fact about one rule of a group holds of all.
         let rule = |group: &usize| possible.groups[*group][0];
-        let has_rows = |symbol: &usize| self.contents[*symbol].rows > 0 || open(symbol);
+        let has_rows = |symbol: &usize| self.contents[*symbol].rows > 0 || self.open[*symbol];
         // A step does not see what it makes itself.
         let changed_since = |ran: usize, symbol: &usize| {
-            let changed_at = if open(symbol) { self.changed_at } else { self.table_changed_at[*symbol] };
+            let changed_at = if self.open[*symbol] { self.changed_at } else { self.table_changed_at[*symbol] };
             changed_at >= ran
         };
         let can_find = |group: &usize| {
             let reads = possible.reads(rule(group));
-            let ran_at = self.ran_at.get(group);
-            matching.rules[rule(group)]
-                && reads.iter().all(has_rows)
-                && ran_at.is_none_or(|ran| reads.iter().any(|symbol| changed_since(*ran, symbol)))
+            reads.iter().all(has_rows)
+                && self.ran_at.get(group).is_none_or(|ran| reads.iter().any(|symbol| changed_since(*ran, symbol)))
         };
-        let mut groups: Vec<usize> = asked[ruleset].groups.iter().copied().filter(can_find).collect();
+        let mut groups: Vec<usize> = steps.groups.iter().copied().filter(can_find).collect();
         let pairs = |group: &usize| possible.nested.pairs(rule(group));
         let wanted = groups.iter().flat_map(|group| pairs(group).iter().copied());
-        self.present.look(self.batch, wanted, self.changed_at)?;
+        self.present.look(self.batch, wanted, self.nodes_changed_at)?;
         groups.retain(|group| pairs(group).iter().all(|pair| self.present.has(*pair)));
         Ok(groups)
     }
 
-    /// Does a rule of these groups ask for a fact that bits and bounds tell?
-    fn asks_known_facts(&self, groups: &[usize]) -> bool {
-        let Rules { possible, known_symbols, .. } = &self.rules;
+    /// Does a rule of these groups read one of these symbols?
+    fn ask(&self, groups: &[usize], symbols: &[usize]) -> bool {
+        let possible = self.rules.possible;
         let mut rules = groups.iter().flat_map(|group| &possible.groups[*group]);
-        rules.any(|rule| possible.reads(*rule).iter().any(|symbol| known_symbols.contains(symbol)))
+        rules.any(|rule| possible.reads(*rule).iter().any(|symbol| symbols.contains(symbol)))
     }
 
-    /// Finds anew which facts of loops hold, where a ruleset asks for them and something has changed.
-    fn fill_loop_facts(&mut self, ruleset: usize) -> Result<(), EngineError> {
-        if let Some(facts) = self.rules.loop_facts
-            && self.rules.asked[ruleset].loop_facts
-            && self.filled_at != Some(self.changed_at)
-        {
-            self.filled_at = Some(self.changed_at);
-            if facts.fill(self.batch, &mut self.said)? {
-                self.look(self.rules.loop_symbols)?;
-            }
+    /// Finds anew which facts of loops hold, where something has changed. Was there something to find?
+    fn fill_loop_facts(&mut self) -> Result<bool, EngineError> {
+        let Some(facts) = self.rules.loop_facts.filter(|_| self.filled_at != Some(self.nodes_changed_at)) else {
+            return Ok(false);
+        };
+        self.filled_at = Some(self.nodes_changed_at);
+        self.rules.loop_symbols.iter().for_each(|symbol| self.open[*symbol] = false);
+        if facts.fill(self.batch, &mut self.said)? {
+            self.look(self.rules.loop_symbols)?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Finds anew which facts bits and bounds tell, where something has changed. Was there something to find?
     fn fill_known_facts(&mut self) -> Result<bool, EngineError> {
-        let Some(facts) = self.rules.known_facts.filter(|_| self.known_at != Some(self.changed_at)) else {
+        let Some(facts) = self.rules.known_facts.filter(|_| self.known_at != Some(self.nodes_changed_at)) else {
             return Ok(false);
         };
-        self.known_at = Some(self.changed_at);
+        self.known_at = Some(self.nodes_changed_at);
+        self.rules.known_symbols.iter().for_each(|symbol| self.open[*symbol] = false);
         if facts.fill(self.batch, &mut self.said)? {
             self.look(self.rules.known_symbols)?;
         }
         Ok(true)
+    }
+
+    /// Notes which tables the last step may have changed, in which these rules matched.
+    fn note_changes(&mut self, matched: &[usize]) {
+        let possible = self.rules.possible;
+        let changes: Option<Vec<&[usize]>> = matched.iter().map(|rule| possible.changes(*rule)).collect();
+        let is_table = |symbol: &usize| *symbol < self.batch.program.tables.len();
+        let nodes = match changes.filter(|_| !matched.is_empty()).map(|changes| changes.concat()) {
+            Some(changes) => {
+                changes.iter().for_each(|symbol| self.stale[*symbol] = true);
+                changes.iter().any(is_table)
+            }
+            None => {
+                self.stale.fill(true);
+                true
+            }
+        };
+        if nodes {
+            self.nodes_changed_at = self.changed_at;
+            self.reopen();
+        }
+    }
+
+    /// Nodes or classes have changed: facts may be found again.
+    fn reopen(&mut self) {
+        let Rules { loop_facts, loop_symbols, known_facts, known_symbols, .. } = self.rules;
+        let loops = loop_symbols.iter().filter(|_| loop_facts.is_some());
+        let known = known_symbols.iter().filter(|_| known_facts.is_some());
+        loops.chain(known).for_each(|symbol| self.open[*symbol] = true);
     }
 
     /// Hides rows beside constants, where something has changed and rules are held back.
@@ -309,6 +344,7 @@ impl Runner<'_, '_> {
         if !self.rules.held || self.hidden_at == Some(self.changed_at) {
             return Ok(());
         }
+        self.look_again(&self.rules.matching.read)?;
         let Batch { egraph, program, .. } = self.batch;
         let is_op = |table: &usize| matches!(program.tables[*table].kind, TableKind::Op(_));
         let values = |table: &usize| program.tables[*table].output == Sort::Value;
@@ -334,10 +370,9 @@ impl Runner<'_, '_> {
     }
 
     fn single_step(&mut self, ruleset: usize) -> Result<bool, EngineError> {
-        if self.stopped || !self.rules.matching.rulesets.get(ruleset).is_some_and(|possible| *possible) {
+        if self.stopped || !self.rules.matching.rulesets[ruleset].can_match {
             return Ok(false);
         }
-        self.fill_loop_facts(ruleset)?;
         self.hide_beside_constants()?;
         if self.idle_at[ruleset] == Some(self.time()) {
             return Ok(false);
@@ -361,10 +396,14 @@ impl Runner<'_, '_> {
         let shared = self.batch.shared;
         shared.meter(|meter| meter.begin_step());
         let report = self.batch.egraph.step_rules(&name).map_err(|error| EngineError::Run(error.to_string()))?;
+        let mut matched = vec![];
         for rule in asked {
             let name = self.batch.program.rules[*rule].name.as_str();
             let time = report.search_and_apply_time_per_rule.get(name).copied();
             self.report.rules[*rule].time += time.unwrap_or_default();
+            if report.num_matches_per_rule.get(name).is_some_and(|matches| *matches > 0) {
+                matched.push(*rule);
+            }
         }
         let over = shared.meter(|meter| meter.to_count());
         if !over.is_empty() {
@@ -374,11 +413,9 @@ impl Runner<'_, '_> {
         self.stopped = shared.meter(|meter| meter.stopped || meter.all_spent());
         if report.updated {
             self.changed_at = self.steps.len() + 1;
+            self.note_changes(&matched);
         }
         self.steps.push(ran);
-        if report.updated {
-            self.look_at_all()?;
-        }
         Ok(report.updated)
     }
 }

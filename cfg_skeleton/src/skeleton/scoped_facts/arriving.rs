@@ -22,6 +22,7 @@ use crate::skeleton::SkeletonArg;
 use rewright_typeprop::Known;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// How often assumptions are extended before they are given up altogether.
@@ -136,13 +137,15 @@ impl<'a> Arriving<'a> {
             }
             taken = fewer;
         }
+        let latches = self.params.iter().flat_map(|param| param.returning.iter().map(|(edge, _)| edge.from));
+        let latches: BTreeSet<BlockId> = latches.collect();
         for _ in 0..MAX_STEPS {
             let integers = Rc::new(self.integers(&carried, &unassumed, Some(&taken)));
             let more = self.taken(&integers);
             let before = taken.len();
             taken.extend(more);
             let mut decider = decider(integers.clone());
-            decider.blocks(None);
+            decider.ends_of(&latches);
             let mut is_settled = taken.len() == before;
             for (param, carried) in self.params.iter().zip(&mut carried) {
                 is_settled &= !self.extend(param, carried, &taken, &decider.ends);

@@ -78,7 +78,14 @@ impl Scope {
         for term in terms.filter(is_affected) {
             let Some(left) = fuel.checked_sub(1) else { break };
             *fuel = left;
-            let value = term.value(|child| self.at_depth(child, depth - 1, fuel));
+            let mut is_narrower = false;
+            let operands = term.operands(|child| {
+                let known = self.at_depth(child, depth - 1, fuel);
+                is_narrower |= known != self.integers.everywhere[child];
+                known
+            });
+            // What it says otherwise is known everywhere.
+            let value = is_narrower.then(|| term.value_of(operands.as_deref())).flatten();
             // Where both cannot be, nothing is executed here.
             known = value.and_then(|value| known.meet(value)).unwrap_or(known);
         }

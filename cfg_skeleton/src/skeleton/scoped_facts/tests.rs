@@ -291,3 +291,38 @@ fn what_a_loop_leaves_tells_nothing_of_what_is_equal_to_it() {
     let decided = KnownAtEnds::new(given).decisions;
     assert!(decided.params.is_empty(), "{:?}", decided.params);
 }
+
+/// `x < 10` is tested; many blocks further on, it is tested again in a loop that goes on as long as `y` says, and behind it.
+#[test]
+fn what_holds_where_a_loop_begins_holds_in_it_and_behind_it() {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i32", "i32"]);
+    let entry = b.function.entry();
+    let (x, y) = (b.param(entry, 0), b.param(entry, 1));
+    let (header, body, behind) = (b.block(&[]), b.block(&[]), b.block(&[]));
+    let (first, end, other) = (b.block(&[]), b.block(&[]), b.block(&[]));
+    let ten = b.constant("i32", 10);
+    let test = b.op("icmp_ult", "i32", &[x, ten]);
+    b.branch(test, (first, &[]), (end, &[]));
+    b.switch_to(first);
+    for _ in 0..2 * MAX_DEPTH {
+        let next = b.block(&[]);
+        b.jump(next, &[]);
+        b.switch_to(next);
+    }
+    b.jump(header, &[]);
+    b.switch_to(header);
+    b.branch(test, (body, &[]), (behind, &[]));
+    b.switch_to(body);
+    b.branch(y, (header, &[]), (behind, &[]));
+    b.switch_to(behind);
+    b.branch(test, (end, &[]), (other, &[]));
+    for end in [end, other] {
+        b.switch_to(end);
+        b.ret(&[x]);
+    }
+    let decided = decided(&b.function, &u);
+    let branch = |block| decided.branches.get(&block).copied();
+    assert_eq!([branch(header), branch(behind)], [Some(true); 2]);
+    assert_eq!(branch(body), None);
+}

@@ -118,7 +118,7 @@ pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, 
 }
 
 /// The function with what is decided; `None` where nothing is.
-pub(super) fn decided(given: Saturated, at_ends: &KnownAtEnds) -> Option<(Function, Restructured)> {
+fn decided(given: Saturated, at_ends: &KnownAtEnds) -> Option<(Function, Restructured)> {
     let changes = changes(given, at_ends);
     (!changes.is_empty()).then(|| (apply(given.function, &changes), Restructured::of_changes(&changes)))
 }

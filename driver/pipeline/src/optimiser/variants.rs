@@ -6,7 +6,7 @@
 //! first, in the function as it was, before loads and stores leave the inner ones; they are unrolled when
 //! nothing else gains: a variant with several iterations in one leaves little to find.
 
-use super::rebuilt::decided;
+use super::rebuilt::rebuilt;
 use super::unit::{Progress, Unit};
 use super::{Batch, Fate, Optimiser, Options, Phase, Rules, VariantFate, VariantRemark};
 use rewright_cfg_skeleton::Saturated;
@@ -15,7 +15,6 @@ use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, inline};
 use rewright_cfg_skeleton::select::INSTRUCTION;
 use rewright_cfg_skeleton::select::cost::CostAndSize;
-use rewright_cfg_skeleton::skeleton::KnownAtEnds;
 use rewright_cfg_skeleton::variants::{
     Change, Proposal, interchanges, merge_proposals, proposals, speaks_of_loops, vary,
 };
@@ -29,8 +28,8 @@ const MAX_CHANGES: usize = 4;
 /// Variants of one function from which the next change is chosen.
 const MAX_TRIED: usize = 6;
 
-/// How often a variant is taken apart to decide what its copies know.
-const MAX_DECIDED: usize = 4;
+/// How often a variant is taken apart for what its copies know.
+const MAX_RESTRUCTURED: usize = 4;
 
 /// A function of more instructions has no variants.
 const MAX_INSTRUCTIONS: usize = 600;
@@ -98,7 +97,7 @@ impl Optimiser {
             }
             let (places, mut units): (Vec<(usize, Proposal)>, Vec<Unit>) =
                 due.into_iter().map(|Variant { number, proposal, unit }| ((number, proposal), unit)).unzip();
-            units.iter_mut().for_each(|unit| self.decide(unit, universe, batch));
+            units.iter_mut().for_each(|unit| self.restructure(unit, universe, options, batch));
             self.choose_all(&mut units, universe, options, batch);
             let done = places.into_iter().zip(units);
             chosen.extend(done.map(|((number, proposal), unit)| Variant { number, proposal, unit }));
@@ -120,19 +119,19 @@ impl Optimiser {
         true
     }
 
-    /// Decides what copies know by themselves: most branches that a variant is made for. Running rules to find that costs as
-    /// much as all the rest.
-    fn decide(&self, unit: &mut Unit, universe: &Universe, batch: &mut Batch) {
-        for _ in 0..MAX_DECIDED {
+    /// Restructures a variant by what its copies know by themselves, before rules run: so are most branches decided that it is made
+    /// for. Running rules to find that costs as much as all the rest.
+    fn restructure(&self, unit: &mut Unit, universe: &Universe, options: &Options, batch: &mut Batch) {
+        for _ in 0..MAX_RESTRUCTURED {
             let Some(function) = unit.current() else { return };
-            let decided = batch.phases.time(Phase::Changes, || {
+            let rebuilt = batch.phases.time(Phase::Changes, || {
                 normalise(function);
                 let (cfg, skeleton) = self.build(function, universe);
                 let view = &skeleton.input.unsaturated();
                 let given = Saturated { function, cfg: &cfg, universe, skeleton: &skeleton, view };
-                decided(given, &KnownAtEnds::new(given))
+                rebuilt(given, options)
             });
-            let Some((function, restructured)) = decided else { return };
+            let Some((function, restructured)) = rebuilt else { return };
             unit.restructured.add(restructured);
             unit.state = Progress::Build(function);
         }
