@@ -77,6 +77,7 @@ pub fn universe() -> Universe {
         ("band", Model::And, 1),
         ("bor", Model::Or, 1),
         ("bxor", Model::Xor, 1),
+        ("ishl", Model::Shl, 1),
     ];
     for (name, model, cost) in binary {
         u.ops.declare(with(op(name, params(&[("x", &t), ("y", &t)]), vec![t.clone()], cost), model));

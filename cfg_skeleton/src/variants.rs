@@ -143,7 +143,8 @@ pub fn proposals(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Pro
         }
         let size = copyable.blocks().iter().map(|block| instructions(function, *block)).sum::<usize>();
         let is_small = |times: &u64| *times <= MAX_ITERATIONS && times * size as u64 <= MAX_COPIES;
-        let times = copyable.trips(universe).filter(is_small);
+        let trips = copyable.trips(universe);
+        let times = trips.filter(is_small);
         times.into_iter().for_each(|times| propose(Change::Instead(times)));
         if copyable.tested_first().is_some() && instructions(function, l.header) <= MAX_TEST {
             propose(Change::TestLast);
@@ -156,8 +157,9 @@ pub fn proposals(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Pro
                 propose(Change::Ahead(1));
             }
         }
+        // Next to a call a test weighs little, and the first one for several iterations is in vain where there are few.
         let calls = || copyable.blocks().iter().any(|block| calls(function, universe, *block));
-        if size <= MAX_UNROLLED && times.is_none() && !calls() {
+        if size <= MAX_UNROLLED && times.is_none() && (trips.is_some() || !calls()) {
             let often = if size <= MAX_UNROLLED_TWICE { 4 } else { 2 };
             let ahead = [often, 2].into_iter().find(|times| copyable.goes_on(*times, universe));
             propose(ahead.map_or(Change::Unrolled(2), Change::Together));
@@ -195,7 +197,7 @@ fn instructions(function: &Function, block: BlockId) -> usize {
     insts.filter(|id| !matches!(function.inst(**id).kind, InstKind::Const(_))).count()
 }
 
-/// Does a block execute something next to which a test of a loop weighs nothing?
+/// Does a block call something?
 fn calls(function: &Function, universe: &Universe, block: BlockId) -> bool {
     function.block(block).insts.iter().any(|id| match &function.inst(*id).kind {
         InstKind::Opaque { effects, .. } => *effects != OpaqueEffects::Pure,

@@ -121,6 +121,31 @@ fn identity() {
     assert_eq!(listing(&out), listing(&b.function));
 }
 
+/// Of the segments of a block, a selection may name any in which the operands can be had.
+#[test]
+fn values_are_computed_near_where_the_original_computes_them() {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i64", "i64", "i64"]);
+    let entry = b.function.entry();
+    let [p, q, r] = [0, 1, 2].map(|n| b.param(entry, n));
+    let first = [p, q].map(|address| b.load("i32", address, PLAIN));
+    let sum = b.op("iadd", "i32", &first);
+    let third = b.load("i32", r, PLAIN);
+    let all = b.op("iadd", "i32", &[sum, third]);
+    b.store("i32", p, third, PLAIN);
+    b.ret(&[all]);
+    let mut moved = 0;
+    let out = elaborated(&b, &u, |s, v, selection| {
+        for class in [sum, all].map(|value| v.class_of(s.value_input[value.index()].expect("a node"))) {
+            let at = *selection.defs.keys().find(|(_, other)| *other == class).expect("a definition");
+            let def = selection.defs.remove(&at).expect("a definition");
+            selection.defs.insert((s.last_segment(entry), class), def);
+            moved += usize::from(at.0 != s.last_segment(entry));
+        }
+    });
+    assert_eq!((moved, listing(&out)), (2, listing(&b.function)));
+}
+
 #[test]
 fn identity_with_an_opaque_terminator_and_an_odd_layout() {
     let u = universe();

@@ -15,10 +15,12 @@
 mod blocks;
 mod dead;
 mod idle_loops;
+mod latches;
 mod params;
 
 pub use blocks::merge as merge_blocks;
 pub(crate) use idle_loops::{Purpose, purposes};
+pub use latches::lift_latches;
 
 use super::{BlockId, Cfg, EdgeArg, Function, InstKind, OpaqueEffects, Terminator, Value};
 use rewright_typeprop::Universe;

@@ -195,7 +195,7 @@ pub struct Engine {
     /// The relations of those, as symbols.
     known_symbols: Vec<usize>,
     /// By ruleset.
-    asked: Vec<run::Asked>,
+    asked: Vec<rule_filter::Asked>,
 }
 
 impl Engine {
@@ -212,7 +212,7 @@ impl Engine {
             plain: Base::new(false),
             logging: Base::new(true),
             shared: Arc::new(Shared::new(program, source)),
-            asked: run::asked(program, &possible),
+            asked: rule_filter::asked(program, &possible),
             possible,
             matching: FxHashMap::default(),
             loop_facts,

@@ -7,7 +7,6 @@
 use super::EngineError;
 use super::batch::Batch;
 use super::pattern_pairs::Nested;
-use super::run::Asked;
 use egglog::{EGraph, Read, Value};
 use rewright_dsl::egglog::{Action, Atom, EgglogProgram, Expr, GENERATION};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -52,6 +51,33 @@ fn mixed<'v>(columns: impl Iterator<Item = &'v Value>) -> u64 {
         mixed = (mixed ^ (mixed >> 31)).wrapping_mul(factor);
     }
     mixed ^ (mixed >> 31)
+}
+
+/// What a step of a ruleset asks, laws among it.
+pub(super) struct Asked {
+    /// Groups of rules, in order.
+    pub(super) groups: Vec<usize>,
+    /// Does some rule match only what its block has not made?
+    pub(super) generations: bool,
+}
+
+/// By ruleset.
+pub(super) fn asked(program: &EgglogProgram, possible: &Possible) -> Vec<Asked> {
+    let mut own: Vec<Vec<usize>> = vec![Vec::new(); program.rulesets.len()];
+    for (group, rules) in possible.groups.iter().enumerate() {
+        own[program.rules[rules[0]].ruleset].push(group);
+    }
+    let laws: Vec<usize> = program.laws().into_iter().flat_map(|ruleset| own[ruleset].clone()).collect();
+    let with_laws = own.into_iter().zip(&program.rulesets).map(|(mut groups, ruleset)| {
+        if ruleset.combined.is_some() {
+            groups.extend(&laws);
+            groups.sort_unstable();
+        }
+        let mut rules = groups.iter().flat_map(|group| &possible.groups[*group]);
+        let generations = rules.any(|rule| program.rules[*rule].asks_generation());
+        Asked { groups, generations }
+    });
+    with_laws.collect()
 }
 
 /// What can happen in an e-graph.

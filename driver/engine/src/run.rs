@@ -10,42 +10,15 @@ use super::budget::{Budget, Step};
 use super::known_facts::KnownFacts;
 use super::loop_facts::LoopFacts;
 use super::pattern_pairs::Present;
-use super::rule_filter::{Contents, Matching, Possible};
+use super::rule_filter::{Asked, Contents, Matching, Possible};
 use super::said::Said;
 use super::{EngineError, SaturationReport};
-use rewright_dsl::egglog::{EgglogProgram, Sort, TYPE_BITS, TableKind};
+use rewright_dsl::egglog::{Sort, TYPE_BITS, TableKind};
 use rewright_dsl::program::StepLimits;
 use rustc_hash::FxHashMap;
 
 /// What stops name where laws run alone.
 const LAWS: &str = "laws";
-
-/// What a step of a ruleset asks, laws among it.
-pub(super) struct Asked {
-    /// Groups of rules, in order.
-    pub(super) groups: Vec<usize>,
-    /// Does some rule match only what its block has not made?
-    generations: bool,
-}
-
-/// By ruleset.
-pub(super) fn asked(program: &EgglogProgram, possible: &Possible) -> Vec<Asked> {
-    let mut own: Vec<Vec<usize>> = vec![Vec::new(); program.rulesets.len()];
-    for (group, rules) in possible.groups.iter().enumerate() {
-        own[program.rules[rules[0]].ruleset].push(group);
-    }
-    let laws: Vec<usize> = program.laws().into_iter().flat_map(|ruleset| own[ruleset].clone()).collect();
-    let with_laws = own.into_iter().zip(&program.rulesets).map(|(mut groups, ruleset)| {
-        if ruleset.combined.is_some() {
-            groups.extend(&laws);
-            groups.sort_unstable();
-        }
-        let mut rules = groups.iter().flat_map(|group| &possible.groups[*group]);
-        let generations = rules.any(|rule| program.rules[*rule].asks_generation());
-        Asked { groups, generations }
-    });
-    with_laws.collect()
-}
 
 /// What a run may do.
 pub(super) struct Rules<'r> {

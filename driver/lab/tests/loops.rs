@@ -102,3 +102,25 @@ fn what_differs_is_seen() {
     let rows = wrong("iadd(x, 3) => x");
     assert!(rows[1].same() && !rows[2].same(), "other results");
 }
+
+/// The most parameters of a block of each function of a story, optimised with `std.loops`; results are the same.
+fn carried(name: &str) -> Vec<usize> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/loops").join(name);
+    let file = read(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let optimiser = |roots| ClifOptimiser::new(packs::load(roots).program).unwrap();
+    let (without, with) = (optimiser(vec![shipped("std")]), optimiser(vec![shipped("std"), shipped("std.loops")]));
+    let measured = measure(&file, [&without, &with], &Options::default(), clock::now).unwrap();
+    assert!(measured.rows.iter().all(|row| row.same()), "{:?}", measured.rows);
+    let outcome = with.optimise(&file, &Options::default(), |_| true);
+    let most = |function: &cranelift_codegen::ir::Function| {
+        let blocks = function.layout.blocks().skip(1);
+        blocks.map(|block| function.dfg.block_params(block).len()).max().unwrap_or(0)
+    };
+    outcome.replaced.iter().map(|function| function.as_ref().map_or(0, most)).collect()
+}
+
+#[test]
+fn arrays_share_one_index() {
+    // The counter and the sum, and for records the offset.
+    assert_eq!(carried("addresses.clif"), [2, 3]);
+}

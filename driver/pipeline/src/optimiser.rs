@@ -457,6 +457,10 @@ impl Optimiser {
         phases.time(Phase::Cleanup, || {
             let keep = |block: ir::BlockId| how.prefer_original && block.index() < blocks;
             ir::cleanup::cleanup_keeping(&mut function, universe, &keep);
+            // Where jumps have a price, and no later passes give loops their form.
+            if how.cost.jump > 0 && !how.prefer_original {
+                ir::cleanup::lift_latches(&mut function, universe);
+            }
             ir::verify::verify(&function, universe)
                 .first()
                 .map_or(Ok(()), |error| Err(Unusable::Invalid(error.clone())))

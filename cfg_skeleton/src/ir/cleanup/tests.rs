@@ -160,6 +160,28 @@ fn long_chains_take_one_round() {
     assert_eq!(clean(&body), format!("{HEAD} return v1"));
 }
 
+#[test]
+fn latches_are_lifted() {
+    let lifted = |body: &str| {
+        let mut u = universe();
+        let f = parse(&format!("func f -> (i32) {{\n{HEAD} {body}\n}}"), &mut u).unwrap().functions.remove(0);
+        let mut g = f.clone();
+        let any = lift_latches(&mut g, &u);
+        assert_eq!(verify(&g, &u), []);
+        random::assert_same(&f, &g, &u, 1);
+        (any, g.layout.len())
+    };
+    let counts = |latch: &str, other: &str| {
+        lifted(&format!(
+            "v3: i32 = const 1 jump b1(v2) b1(v4: i32): v5: i32 = isub{{i32}} v4, v3 br v5, b2, b3 \
+             b2: v6: i32 = {latch} v5, v3 jump b1(v6) b3: {other}"
+        ))
+    };
+    assert_eq!(counts("isub{i32}", "return v4"), (true, 3));
+    assert_eq!(counts("udiv{i32}", "return v4"), (false, 4), "it may trap");
+    assert_eq!(counts("isub{i32}", "jump b1(v3)"), (false, 4), "the loop goes on on both ways");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
@@ -185,5 +207,8 @@ proptest! {
         let mut again = clean.clone();
         cleanup(&mut again, &u);
         prop_assert_eq!(print(&again, &u), print(&clean, &u));
+        lift_latches(&mut again, &u);
+        prop_assert_eq!(verify(&again, &u), []);
+        random::assert_same(&original, &again, &u, seed);
     }
 }

@@ -153,3 +153,37 @@ fn blocks_weigh_as_the_model_says() {
         assert_eq!(at, [BlockId(0)], "{weighing:?}");
     }
 }
+
+/// Loads from `p + (i << by)`, and from eight bytes behind that. The sums are part of the addresses, and so is a shift by up
+/// to three.
+#[test]
+fn parts_of_addresses_have_a_price_of_their_own() {
+    let u = universe();
+    let model = CostModel::default();
+    let least = model.address.expect("x86-64 adds on the way to memory");
+    let cost = |model: &CostModel, by: i64| {
+        let mut b = Builder::new(&u, &["i64", "i64"]);
+        let [p, i] = [0, 1].map(|n| b.param(BlockId(0), n));
+        let [by, eight] = [by, 8].map(|n| b.constant("i64", n));
+        let index = b.op("ishl", "i64", &[i, by]);
+        let address = b.op("iadd", "i64", &[p, index]);
+        let behind = b.op("iadd", "i64", &[address, eight]);
+        let loaded = [address, behind].map(|address| b.load("i64", address, crate::testing::MOVABLE));
+        b.ret(&loaded);
+        let case = Case::new(&b, &u);
+        let costs = cost::node_costs(model, &u, &case.view);
+        let of = |value| costs[case.view.class(case.view.class_of(case.input(value))).nodes[0].index()];
+        let parts = [index, address, behind].map(of);
+        let whole = parts.iter().sum::<u64>() + 2 * of(loaded[0]) + 2 * model.constant;
+        assert_eq!(function_cost(model, &case.function, &u), whole * FREQUENCY_ONE);
+        parts
+    };
+    let sum = COST_SCALE;
+    assert_eq!(cost(&model, 3), [least; 3]);
+    assert_eq!(cost(&model, 4)[1..], [least; 2]);
+    assert!(cost(&model, 4)[0] > least);
+    let elsewhere = CostModel { address: None, ..model.clone() };
+    assert_eq!(cost(&elsewhere, 3)[1..], [sum; 2]);
+    // Dearer than a sum is not what a sum costs.
+    assert_eq!(cost(&CostModel { address: Some(10 * sum), ..model }, 3)[1..], [sum; 2]);
+}

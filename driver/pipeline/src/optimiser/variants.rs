@@ -34,9 +34,9 @@ const MAX_RESTRUCTURED: usize = 4;
 /// A function of more instructions has no variants.
 const MAX_INSTRUCTIONS: usize = 600;
 
-/// Iterations behind one another are to gain one part in so many of what the instructions that they add cost, each executed
-/// as often as the loop's header: they take up room in caches, and registers.
-const PART_GAINED: u64 = 32;
+/// Iterations behind one another that keep their tests are to gain one part in so many of what the instructions that they add
+/// cost, each executed as often as the loop's header: each test is one more branch to predict.
+const PART_GAINED: u64 = 16;
 
 impl Optimiser {
     /// Options for functions of a universe: variants are tried if they are wanted, where a pack speaks of loops or has
@@ -231,7 +231,7 @@ fn variants(unit: &mut Unit, kind: Kind, universe: &Universe, options: &Options)
                 let number = variants.len();
                 let mut unit = Unit::new(&varied, universe);
                 unit.nearer = nearer;
-                if proposal.change.unrolls() {
+                if let Change::Unrolled(_) = proposal.change {
                     let added = inline::instructions(&varied).saturating_sub(inline::instructions(function)) as u64;
                     unit.due = added * INSTRUCTION * cfg.frequency(proposal.header) / PART_GAINED;
                 }
