@@ -64,15 +64,18 @@ impl<'a> Copyable<'a> {
         block == self.before || block == self.latch
     }
 
-    /// The block that the header goes on to, if it tests whether the loop goes on, before anything else of it.
+    /// The block that the header goes on to, if it tests whether the loop goes on, before anything else of it. Where it goes
+    /// back to itself, at once or by a latch that does nothing, its test is the last.
     pub(super) fn tested_first(&self) -> Option<BlockId> {
         let Terminator::Branch { then, els, .. } = &self.function.block(self.header).term else { return None };
         let inside = |block: BlockId| self.cfg.loop_contains(self.id, block);
-        match (inside(then.target), inside(els.target)) {
-            (true, false) if then.target != self.header => Some(then.target),
-            (false, true) if els.target != self.header => Some(els.target),
-            _ => None,
-        }
+        let on = match (inside(then.target), inside(els.target)) {
+            (true, false) => then.target,
+            (false, true) => els.target,
+            _ => return None,
+        };
+        let does_nothing = on == self.latch && self.function.block(on).insts.is_empty();
+        (on != self.header && !does_nothing).then_some(on)
     }
 
     /// Is something known of the first iteration alone, or of all others? A parameter of the header that all others begin

@@ -1,12 +1,12 @@
-//! Latches that only compute what the next iteration begins with, behind a branch that leaves the loop: computed before the
-//! branch, which then goes back to the header itself. That saves a jump per iteration, and costs what the latch computes
-//! once more, when the loop is left.
+//! Latches that only take a few steps to the next iteration, behind a branch that leaves the loop: the steps are taken before
+//! the branch, which then goes back to the header itself. That saves a jump per iteration, and costs the steps once more,
+//! when the loop is left.
 
 use crate::ir::{BlockId, Cfg, Edge, Function, InstKind, Terminator};
-use rewright_typeprop::Universe;
+use rewright_typeprop::{Model, Universe};
 
-/// A latch computes no more than this, so that leaving a loop stays cheap.
-const MAX_INSTRUCTIONS: usize = 8;
+/// A latch takes no more steps than this, so that leaving a loop stays cheap.
+const MAX_STEPS: usize = 8;
 
 /// Lifts the latches of a verified function; was there one?
 pub fn lift_latches(function: &mut Function, universe: &Universe) -> bool {
@@ -36,12 +36,12 @@ fn lifted(function: &Function, cfg: &Cfg, universe: &Universe, header: BlockId) 
     let Terminator::Branch { then, els, .. } = &function.block(before.from).term else { return None };
     let other = if then.target == only.from { els.target } else { then.target };
     let leaves = !cfg.loop_contains(cfg.loop_with_header(header)?, other);
-    let computes = |id| match &function.inst(id).kind {
+    let is_step = |id| match &function.inst(id).kind {
         InstKind::Const(_) => true,
-        InstKind::Op { op, .. } => universe.ops.get(*op).effects.is_pure(),
+        InstKind::Op { op, .. } => matches!(universe.ops.get(*op).model, Some(Model::Add | Model::Sub)),
         InstKind::Check { .. } | InstKind::Opaque { .. } => false,
     };
     let is_plain = latch.params.is_empty() && latch.counts.executions.is_none() && !latch.insts.is_empty();
-    let is_small = latch.insts.len() <= MAX_INSTRUCTIONS && latch.insts.iter().all(|id| computes(*id));
+    let is_small = latch.insts.len() <= MAX_STEPS && latch.insts.iter().all(|id| is_step(*id));
     (leaves && is_plain && is_small && only.from != header).then(|| (before.from, only.from, edge.clone()))
 }

@@ -179,6 +179,7 @@ fn latches_are_lifted() {
     };
     assert_eq!(counts("isub{i32}", "return v4"), (true, 3));
     assert_eq!(counts("udiv{i32}", "return v4"), (false, 4), "it may trap");
+    assert_eq!(counts("imul{i32}", "return v4"), (false, 4), "more than a step");
     assert_eq!(counts("isub{i32}", "jump b1(v3)"), (false, 4), "the loop goes on on both ways");
 }
 

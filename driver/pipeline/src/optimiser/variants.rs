@@ -7,12 +7,12 @@
 //! nothing else gains: a variant with several iterations in one leaves little to find.
 
 use super::rebuilt::rebuilt;
-use super::unit::{Progress, Unit};
+use super::unit::{Chosen, Progress, Unit};
 use super::{Batch, Fate, Optimiser, Options, Phase, Rules, VariantFate, VariantRemark};
 use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::ir::cfg::Weighing;
 use rewright_cfg_skeleton::ir::normalise::normalise;
-use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, inline};
+use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, Terminator, inline};
 use rewright_cfg_skeleton::select::INSTRUCTION;
 use rewright_cfg_skeleton::select::cost::CostAndSize;
 use rewright_cfg_skeleton::variants::{
@@ -87,7 +87,11 @@ impl Optimiser {
             Some(Cost { code, all: code.plus(CostAndSize { cost: beside, size: 0 }).weighed() })
         };
         let Some(before) = of(unit, most) else { return false };
-        let cost = |unit: &Unit| of(unit, most - unit.nearer + unit.due);
+        let before_it = tests(unit);
+        let cost = |unit: &Unit| {
+            let due = if tests(unit) > before_it { unit.due } else { 0 };
+            of(unit, most - unit.nearer + due)
+        };
         let (mut chosen, mut open): (Vec<Variant>, Vec<Variant>) = (vec![], variants);
         loop {
             let cheapest = chosen.iter().filter_map(|variant| Some(cost(&variant.unit)?.all)).min();
@@ -146,6 +150,12 @@ struct Cost {
     /// Of the instructions, of the cache lines that are moved, and of what is to be gained ([`PART_GAINED`]), as one number
     /// ([`CostAndSize::weighed`]). Lines are counted from the variant that moves the fewest.
     all: u128,
+}
+
+/// How many branches there are in what is chosen.
+fn tests(unit: &Unit) -> usize {
+    let Some(Chosen { function, .. }) = unit.chosen() else { return 0 };
+    function.layout.iter().filter(|block| matches!(function.block(**block).term, Terminator::Branch { .. })).count()
 }
 
 /// What changes have gained when they were tried last.
