@@ -54,12 +54,12 @@ impl IntTerm {
         }
     }
 
-    /// What is known of all its operands; `None` where nothing is of one.
+    /// The facts of all its operands, in order; `None` where one operand has none.
     pub fn operands(&self, known: impl FnMut(usize) -> Option<Known>) -> Option<SmallVec<[Known; 3]>> {
         self.children.iter().copied().map(known).collect()
     }
 
-    /// What it says of its class, from what is known of all its operands.
+    /// The fact that it gives its class, from those of its operands.
     pub fn value_of(&self, operands: Option<&[Known]>) -> Option<Known> {
         match (self.computes, operands) {
             (Computes::Model(model), Some(operands)) => Some(model.transfer(self.bits, operands)),

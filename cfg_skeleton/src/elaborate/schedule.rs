@@ -61,7 +61,7 @@ impl Emitter<'_> {
         SegmentId(self.skeleton.blocks[block.index()].first_segment)
     }
 
-    /// Operands that are defined in the same block.
+    /// Operands that are defined in the same block, and have not been emitted yet.
     pub(super) fn operands_in(&self, block: BlockId, def: u32) -> impl Iterator<Item = u32> {
         let defs = self.resolution.uses[def as usize].iter();
         let defs = defs.filter_map(|used| if let Use::Def(def) = used { Some(*def) } else { None });

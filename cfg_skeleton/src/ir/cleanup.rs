@@ -7,6 +7,8 @@
 //! * unused instructions without effect ([`dead`]);
 //! * loops without effect that are known to end and of which nothing is used outside ([`idle_loops`]).
 //!
+//! [`lift_latches`] is for back ends that give loops no form of their own.
+//!
 //! Operations are known by the table alone (effects, models). Edges of opaque terminators, and the parameters that
 //! they fill, stay as they are.
 //!

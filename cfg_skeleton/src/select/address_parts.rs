@@ -1,4 +1,4 @@
-//! What is added up on the way to memory: x86-64 takes a base, an index times 1, 2, 4 or 8, and a constant.
+//! Address modes: an access of x86-64 adds a base, an index times 1, 2, 4 or 8, and a constant.
 //!
 //! A sum that is an address, the same without a constant that it adds, and a shift by up to three of what either of them
 //! adds, need no instructions there ([`super::CostModel::address`]). Where such a value is used elsewhere too, it is
@@ -50,7 +50,7 @@ impl<Id: Copy + Eq + Hash> AddressParts<Id> {
         parts
     }
 
-    /// What the sums add.
+    /// The two operands of each sum.
     fn summands<'a>(
         &self,
         universe: &Universe,

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// One unit of a pack's `cost`.
 pub const COST_SCALE: u64 = 4;
 
-/// What a simple integer instruction costs in the standard packs, in quarters of their unit.
+/// The cost of a simple integer instruction in the standard packs, in quarters of their unit.
 pub const INSTRUCTION: u64 = 3 * COST_SCALE;
 
 /// An operation that is executed, and what is known of that.
@@ -136,7 +136,7 @@ impl CostModel {
         }
     }
 
-    /// What one execution of a node costs that defines a class.
+    /// The cost of one execution of a node that defines a class.
     pub(crate) fn definition(
         &self,
         universe: &Universe,

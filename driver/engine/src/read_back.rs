@@ -15,7 +15,7 @@ fn failed(error: egglog::Error) -> EngineError {
     EngineError::Run(error.to_string())
 }
 
-/// What an e-graph holds, by unit. The e-graph is no longer needed then.
+/// The rows of an e-graph, by unit, copied out so that the e-graph can be dropped.
 pub(super) struct ReadBack {
     rows: Vec<Vec<RawNode>>,
     removable: Vec<Vec<RawRemovable>>,

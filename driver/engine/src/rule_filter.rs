@@ -53,7 +53,7 @@ fn mixed<'v>(columns: impl Iterator<Item = &'v Value>) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// What a step of a ruleset asks, laws among it.
+/// The groups of rules that a step of a ruleset runs, laws included.
 pub(super) struct Asked {
     /// Groups of rules, in order.
     pub(super) groups: Vec<usize>,
